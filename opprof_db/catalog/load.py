@@ -31,9 +31,7 @@ def load() -> Catalogue:
     raw = {name: (files(__package__) / name).read_bytes() for name in DATA_FILES}
     digest = hashlib.sha256(b"\0".join(raw[name] for name in DATA_FILES)).hexdigest()[:16]
     parsed = {name: tomllib.loads(content.decode("utf-8")) for name, content in raw.items()}
-    metrics = tuple(
-        metric for entry in parsed["metrics.toml"]["metric"] for metric in _expanded(entry)
-    )
+    metrics = tuple(metric for entry in parsed["metrics.toml"]["metric"] for metric in _expanded(entry))
     families = tuple(dict.fromkeys(m.family for m in metrics if m.family != BASIC_INFO))
     return Catalogue(
         families=families,
@@ -114,8 +112,4 @@ def _change(entry: dict[str, Any]) -> Change:
 
 
 def _chip(entry: dict[str, Any]) -> Chip:
-    optional = {name: entry.get(name) for name in Chip.__dataclass_fields__ if name not in _CHIP_REQUIRED}
-    return Chip(**{name: entry[name] for name in _CHIP_REQUIRED}, **optional)
-
-
-_CHIP_REQUIRED = ("soc", "family", "header_family", "source")
+    return Chip(**{name: entry.get(name) for name in Chip.__dataclass_fields__})
