@@ -112,4 +112,5 @@ def _change(entry: dict[str, Any]) -> Change:
 
 
 def _chip(entry: dict[str, Any]) -> Chip:
-    return Chip(**{name: entry.get(name) for name in Chip.__dataclass_fields__})
+    fields: dict[str, Any] = {name: entry.get(name) for name in Chip.__dataclass_fields__}
+    return Chip(**fields)

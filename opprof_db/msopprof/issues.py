@@ -18,7 +18,7 @@ DETAIL_LIMIT = 100
 
 
 class Severity(StrEnum):
-    """``error``: a file or run was lost; ``warning``: values were lost or are doubtful; ``info``: a remark."""
+    """``error``: a file was lost; ``warning``: values were lost or are doubtful; ``info``: a remark."""
 
     ERROR = "error"
     WARNING = "warning"
