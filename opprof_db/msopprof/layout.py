@@ -224,7 +224,7 @@ def _group(given: Path, walked: WalkResult) -> Discovery:
     for found in walked.files:
         if found.kind in {"dump_info", "other"}:
             _give_to_run(found, runs)
-    problems = []
+    problems: list[Issue] = []
     for problem in walked.problems:
         owner = _owner(_split(problem.path or ""), runs)
         (problems if owner is None else runs[owner].problems).append(problem)
