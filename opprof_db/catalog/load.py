@@ -25,12 +25,19 @@ from opprof_db.catalog.model import (
 DATA_FILES = ("metrics.toml", "derived.toml", "changes.toml", "chips.toml")
 
 
+def _raw() -> dict[str, bytes]:
+    return {name: (files(__package__) / name).read_bytes() for name in DATA_FILES}
+
+
+def digest() -> str:
+    """Changes when any entry of the catalogue does; quick, as nothing is parsed."""
+    return hashlib.sha256(b"\0".join(_raw().values())).hexdigest()[:16]
+
+
 @cache
 def load() -> Catalogue:
     """The catalogue, read once per process."""
-    raw = {name: (files(__package__) / name).read_bytes() for name in DATA_FILES}
-    digest = hashlib.sha256(b"\0".join(raw[name] for name in DATA_FILES)).hexdigest()[:16]
-    parsed = {name: tomllib.loads(content.decode("utf-8")) for name, content in raw.items()}
+    parsed = {name: tomllib.loads(content.decode("utf-8")) for name, content in _raw().items()}
     metrics = tuple(metric for entry in parsed["metrics.toml"]["metric"] for metric in _expanded(entry))
     families = tuple(dict.fromkeys(m.family for m in metrics if m.family != BASIC_INFO))
     return Catalogue(
@@ -40,7 +47,7 @@ def load() -> Catalogue:
         changes=tuple(_change(entry) for entry in parsed["changes.toml"]["change"]),
         chips=tuple(_chip(entry) for entry in parsed["chips.toml"]["chip"]),
         denominators=dict(parsed["metrics.toml"]["denominators"]),
-        digest=digest,
+        digest=digest(),
     )
 
 

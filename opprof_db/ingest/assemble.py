@@ -169,10 +169,13 @@ def _fill_rollup(record: KernelRecord, rows: list[RollupRow]) -> None:
     ]  # fmt: skip
     derived = derive(rows, record.values["duration_us"], record.values["op_type"])
     record.rollup += [
-        (d.metric.family, derived_name(d.metric.column), d.kind, d.n, 0)
-        + (None, d.value, d.value, d.value, None, None, None)
-        for d in derived
+        (d.metric.family, derived_name(d.metric.column), d.kind, d.n, 0, *_single(d.value)) for d in derived
     ]
+
+
+def _single(value: float) -> tuple[float | None, ...]:
+    """sum, mean, min, max, std, max_block, max_sub_block of a figure that stands for the whole kernel."""
+    return None, value, value, value, None, None, None
 
 
 def _fill_kernel(

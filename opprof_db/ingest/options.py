@@ -79,7 +79,8 @@ def parse_size(text: str) -> int:
     match = re.fullmatch(r"(\d{1,15})\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
         raise UsageError(f"{text!r} is no size", "write for example 256MiB, 1GiB or 0")
-    return int(match[1]) * 1024 ** "KMGT".find(match[2].upper(), 0) * (1024 if match[2] else 1)
+    factor: int = 1024 ** " KMGT".index(match[2].upper() or " ")
+    return int(match[1]) * factor
 
 
 def path_below(given: Path, root: Path) -> str:

@@ -146,7 +146,7 @@ def ingest(
     database: Path,
     found: Found,
     options: IngestOptions,
-    progress: Progress = lambda launches: None,
+    progress: Progress | None = None,
 ) -> Iterator[Outcome]:
     """Read and store runs, yielding each outcome as it is final.
 
@@ -161,7 +161,8 @@ def ingest(
     with _workers(options.jobs) as pool:
         for given, run, prepared in _prepared(found.runs, options, known, pool):
             outcome = _finish(connection, database, given, run, prepared, options, pool)
-            progress(len(run.kernels))
+            if progress is not None:
+                progress(len(run.kernels))
             yield outcome
 
 

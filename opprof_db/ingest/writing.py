@@ -185,8 +185,9 @@ def note_known(connection: sqlite3.Connection, writing: RunToWrite, run_id: int,
         "SELECT content FROM run_locations WHERE run_id = ? AND path = ?", (run_id, path)
     ).fetchone()
     connection.execute(
-        "INSERT INTO run_locations (run_id, path, content, first_seen_at, last_seen_at) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT (run_id, path) DO UPDATE SET content = excluded.content, last_seen_at = excluded.last_seen_at",
+        "INSERT INTO run_locations (run_id, path, content, first_seen_at, last_seen_at)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (run_id, path)"
+        " DO UPDATE SET content = excluded.content, last_seen_at = excluded.last_seen_at",
         (run_id, path, "whole" if whole else "part", moment, moment),
     )
     changes = [] if had else ["new location"]
@@ -236,7 +237,8 @@ def _complete_soc(connection: sqlite3.Connection, run_id: int, soc: str) -> None
     )
     if family is not None:
         connection.execute(
-            "UPDATE runs SET chip_family = ?, chip_family_source = 'soc' WHERE id = ? AND soc_source = 'user'",
+            "UPDATE runs SET chip_family = ?, chip_family_source = 'soc'"
+            " WHERE id = ? AND soc_source = 'user'",
             (family, run_id),
         )
 

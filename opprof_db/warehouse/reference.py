@@ -6,7 +6,7 @@ import dataclasses
 import sqlite3
 
 from opprof_db import __version__
-from opprof_db.catalog import Catalogue, Chip, load, table_name
+from opprof_db.catalog import Catalogue, Chip, digest, load, table_name
 from opprof_db.warehouse import views
 
 DERIVED_PREFIX = "derived:"
@@ -16,7 +16,7 @@ DERIVED_PREFIX = "derived:"
 def is_current(connection: sqlite3.Connection) -> bool:
     """Whether catalogue copy and views match this program."""
     stored = dict(connection.execute("SELECT key, value FROM warehouse_info"))
-    return stored.get("catalogue_digest") == load().digest and stored.get("views_digest") == views.digest()
+    return stored.get("catalogue_digest") == digest() and stored.get("views_digest") == views.digest()
 
 
 def refresh(connection: sqlite3.Connection) -> None:
