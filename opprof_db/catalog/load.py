@@ -59,8 +59,7 @@ def _expanded(entry: dict[str, Any]) -> list[Metric]:
     numbered = []
     for n in range(int(count)):
         filled = {
-            key: value.replace("{n}", str(n)) if isinstance(value, str) else value
-            for key, value in entry.items()
+            key: value.replace("{n}", str(n)) if isinstance(value, str) else value for key, value in entry.items()
         }
         numbered.append(_metric(filled))
     return numbered

@@ -82,7 +82,5 @@ def main() -> None:
 def _say(what: str, hint: str | None) -> None:
     from opprof_db.cli.output import pretty, shown
 
-    bold, end = (
-        ("\033[1;31m", "\033[0m") if pretty(sys.stderr) and not os.environ.get("NO_COLOR") else ("", "")
-    )
+    bold, end = ("\033[1;31m", "\033[0m") if pretty(sys.stderr) and not os.environ.get("NO_COLOR") else ("", "")
     print(f"{bold}opprof-db:{end} {shown(what)}" + (f"\n  {shown(hint)}" if hint else ""), file=sys.stderr)

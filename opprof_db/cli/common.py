@@ -42,9 +42,7 @@ def writing(db: Path, *, create: bool = False) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def select(
-    connection: sqlite3.Connection, sql: str, parameters: tuple[Any, ...] = ()
-) -> tuple[list[str], Rows]:
+def select(connection: sqlite3.Connection, sql: str, parameters: tuple[Any, ...] = ()) -> tuple[list[str], Rows]:
     """Columns and rows of a statement of the program's own."""
     cursor = connection.execute(sql, parameters)
     return [column[0] for column in cursor.description], cursor.fetchall()

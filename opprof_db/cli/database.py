@@ -10,9 +10,7 @@ import typer
 from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, reading, writing
 from opprof_db.cli.output import Format, note, print_rows
 
-app = typer.Typer(
-    help="Look after the warehouse file: info, check, upgrade, backup, compact.", no_args_is_help=True
-)
+app = typer.Typer(help="Look after the warehouse file: info, check, upgrade, backup, compact.", no_args_is_help=True)
 
 
 @app.command(epilog="Example:\n\n  opprof-db db info --format json")
@@ -58,9 +56,7 @@ def upgrade(db: DbOption = DEFAULT_DB) -> None:
 
 @app.command(epilog="Example:\n\n  opprof-db db backup /backups/opprof-today.db")
 def backup(
-    target: Annotated[
-        Path, typer.Argument(metavar="FILE", help="New file; an existing one is not overwritten.")
-    ],
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="New file; an existing one is not overwritten.")],
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Copy a consistent state to a new file, while others go on reading and writing."""

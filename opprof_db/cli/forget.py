@@ -21,9 +21,7 @@ The space is used again by later runs; `opprof-db db compact` gives it back to t
 def forget(
     run: Annotated[
         list[str],
-        typer.Argument(
-            metavar="RUN…", help="Runs: id, name, unique prefix or 'last'.", autocompletion=complete_run
-        ),
+        typer.Argument(metavar="RUN…", help="Runs: id, name, unique prefix or 'last'.", autocompletion=complete_run),
     ],
     db: DbOption = DEFAULT_DB,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

@@ -39,9 +39,7 @@ _WORDS = ("new", "known", "replaced", "failed", "empty", "foreign")
 
 
 def ingest(
-    paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH…", help="Folders with runs below, or single runs.")
-    ],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Folders with runs below, or single runs.")],
     db: DbOption = DEFAULT_DB,
     label: Annotated[
         list[str] | None,
@@ -51,9 +49,7 @@ def ingest(
         str | None,
         typer.Option(metavar="REGEX", help="Labels from folder names: each named group becomes one."),
     ] = None,
-    soc: Annotated[
-        str | None, typer.Option(help="Chip, where the data does not record it: Ascend910B2.")
-    ] = None,
+    soc: Annotated[str | None, typer.Option(help="Chip, where the data does not record it: Ascend910B2.")] = None,
     cann_version: Annotated[str | None, typer.Option(help="CANN version the runs were made with.")] = None,
     tool_version: Annotated[str | None, typer.Option(help="msopprof version or build date.")] = None,
     git_commit: Annotated[str | None, typer.Option(help="Commit of the operator's source.")] = None,
@@ -180,9 +176,7 @@ def _summarize(outcomes: list[Outcome], dry_run: bool, *, to_stderr: bool) -> No
     lost = sum(outcome.counts.lost for outcome in stored)
     issues = sum(outcome.issues for outcome in stored)
     words = [
-        f"{kinds[kind]} {kind}"
-        for kind in _WORDS
-        if kinds[kind] or kind in ("new", "known", "replaced", "failed")
+        f"{kinds[kind]} {kind}" for kind in _WORDS if kinds[kind] or kind in ("new", "known", "replaced", "failed")
     ]
     lines = [
         f"runs:    {', '.join(words)}" + (" (dry run: nothing was stored)" if dry_run else ""),

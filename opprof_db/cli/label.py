@@ -29,9 +29,7 @@ def label(
         ),
     ],
     labels: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE…]", help="Labels to set.")] = None,
-    remove: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="Label to take off; repeatable.")
-    ] = None,
+    remove: Annotated[list[str] | None, typer.Option(metavar="KEY", help="Label to take off; repeatable.")] = None,
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Put labels on a launch or a run, to tell the variants of a sweep apart."""

@@ -41,9 +41,7 @@ METRICS_EPILOG = """Examples:
 
 RunArgument = Annotated[
     str | None,
-    typer.Argument(
-        metavar="[RUN]", help="Run: id, name, unique prefix or 'last'.", autocompletion=complete_run
-    ),
+    typer.Argument(metavar="[RUN]", help="Run: id, name, unique prefix or 'last'.", autocompletion=complete_run),
 ]
 
 
@@ -118,9 +116,7 @@ def kernels(
 def issues(
     run: RunArgument = None,
     db: DbOption = DEFAULT_DB,
-    severity: Annotated[
-        str, typer.Option(metavar="error|warning|info", help="Least severity shown.")
-    ] = "warning",
+    severity: Annotated[str, typer.Option(metavar="error|warning|info", help="Least severity shown.")] = "warning",
     code: Annotated[str | None, typer.Option(help="Only this kind of issue.")] = None,
     style: FormatOption = Format.TABLE,
 ) -> None:
@@ -148,9 +144,7 @@ def issues(
         )
         hidden = 0
         if levels != order and code is None:
-            hidden = connection.execute(
-                "SELECT count(*) FROM ingest_issues WHERE severity = 'info'"
-            ).fetchone()[0]
+            hidden = connection.execute("SELECT count(*) FROM ingest_issues WHERE severity = 'info'").fetchone()[0]
     _print(columns, rows, style, wide=("issue_id", "run_id", "cells"))
     if hidden and style is Format.TABLE:
         note(f"{hidden} remarks are not shown; see them with --severity info")

@@ -129,9 +129,7 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
         print(line(text))
 
 
-def _print_pretty(
-    columns: Sequence[str], texts: list[list[str]], numeric: list[bool], title: str | None
-) -> None:
+def _print_pretty(columns: Sequence[str], texts: list[list[str]], numeric: list[bool], title: str | None) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table

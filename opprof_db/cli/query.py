@@ -24,9 +24,7 @@ The database is opened read-only; a statement that takes too long or returns too
 def query(
     sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT statement.")],
     db: DbOption = DEFAULT_DB,
-    limit: Annotated[
-        int, typer.Option(min=0, help="At most so many rows; 0: as many as there are.")
-    ] = 10_000,
+    limit: Annotated[int, typer.Option(min=0, help="At most so many rows; 0: as many as there are.")] = 10_000,
     timeout: Annotated[float, typer.Option(min=0.01, metavar="SECONDS", help="Time limit.")] = 30.0,
     style: FormatOption = Format.TABLE,
 ) -> None:

@@ -20,13 +20,9 @@ EPILOG = """Examples:
 def restore(
     run: Annotated[
         str,
-        typer.Argument(
-            metavar="RUN", help="Run: id, name, unique prefix or 'last'.", autocompletion=complete_run
-        ),
+        typer.Argument(metavar="RUN", help="Run: id, name, unique prefix or 'last'.", autocompletion=complete_run),
     ],
-    directory: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder to write into; made where missing.")
-    ],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to write into; made where missing.")],
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Write a run's archived files back, byte for byte; nothing is ever overwritten."""

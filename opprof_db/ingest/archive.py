@@ -28,8 +28,7 @@ def pack(sha256: str, data: bytes) -> StoredContent:
     """Compress bytes held in memory."""
     compressor = _compressor()
     chunks = [
-        compressor.compress(data[start : start + CHUNK_BYTES])
-        for start in range(0, max(len(data), 1), CHUNK_BYTES)
+        compressor.compress(data[start : start + CHUNK_BYTES]) for start in range(0, max(len(data), 1), CHUNK_BYTES)
     ]
     return StoredContent(sha256, len(data), "zstd", chunks)
 

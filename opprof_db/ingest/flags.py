@@ -57,9 +57,7 @@ def flag_extremes(data: FamilyData, rows: Iterable[RollupRow]) -> None:
 _USAGE = ("_bw_usage_rate_pct", "_bw_usage_rate_pct_estimate")
 
 
-def _flag(
-    data: FamilyData, metric: Metric, values: Sequence[Value], code: str, what: str, test: object
-) -> None:
+def _flag(data: FamilyData, metric: Metric, values: Sequence[Value], code: str, what: str, test: object) -> None:
     assert callable(test)
     hits = [at for at, value in enumerate(values) if value is not None and test(value)]
     first = hits[0]
@@ -73,9 +71,7 @@ def _flag(
     )
 
 
-def drop_uncollected_zeros(
-    data: FamilyData, chip_family: str | None, collected: frozenset[str] | None
-) -> None:
+def drop_uncollected_zeros(data: FamilyData, chip_family: str | None, collected: frozenset[str] | None) -> None:
     """On the 950, turn the zeros of a metric set that was not collected into unknown.
 
     A set counts as collected when it is in ``collected`` (as the user or the command line says), or

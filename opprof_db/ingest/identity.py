@@ -68,8 +68,6 @@ def _candidates(connection: sqlite3.Connection, taken: Snapshot, content: dict[s
     )
     if RUN_NAME.fullmatch(taken.run.name):
         found.update(
-            dict.fromkeys(
-                row[0] for row in connection.execute("SELECT id FROM runs WHERE name = ?", (taken.run.name,))
-            )
+            dict.fromkeys(row[0] for row in connection.execute("SELECT id FROM runs WHERE name = ?", (taken.run.name,)))
         )
     return sorted(found)

@@ -45,9 +45,7 @@ def parse_labels(pairs: list[str]) -> dict[str, str]:
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals or not _KEY.fullmatch(key) or not value:
-            raise UsageError(
-                f"{pair!r} is no label", "write key=value; keys have letters, digits, '_', '.' and '-'"
-            )
+            raise UsageError(f"{pair!r} is no label", "write key=value; keys have letters, digits, '_', '.' and '-'")
         if labels.setdefault(key, value) != value:
             raise UsageError(f"the label {key!r} is given twice, as {labels[key]!r} and {value!r}")
     return labels

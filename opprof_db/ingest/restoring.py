@@ -32,9 +32,7 @@ def restore(connection: sqlite3.Connection, run_id: int, target: Path) -> Restor
     rows = connection.execute(
         "SELECT path, content_id, sha256 FROM artifacts WHERE run_id = ? ORDER BY path", (run_id,)
     ).fetchall()
-    archived = [
-        (_inside(target, path), content, sha256) for path, content, sha256 in rows if content is not None
-    ]
+    archived = [(_inside(target, path), content, sha256) for path, content, sha256 in rows if content is not None]
     left_out = [path for path, content, _ in rows if content is None]
     for path, _, _ in archived:
         if path.exists() or path.is_symlink():
@@ -80,7 +78,5 @@ def _write(connection: sqlite3.Connection, path: Path, content: int, sha256: str
             size += stream.write(data)
     if digest.hexdigest() != sha256:
         path.unlink()
-        raise DatabaseError(
-            f"{path.name}: the archived bytes are damaged (hash differs)", "run `opprof-db db check`"
-        )
+        raise DatabaseError(f"{path.name}: the archived bytes are damaged (hash differs)", "run `opprof-db db check`")
     return size

@@ -251,10 +251,7 @@ def _total(
 ) -> tuple[float, int] | None:
     """Sum (or largest) of columns over all cores, and how many cores; ``None`` when nothing was recorded."""
     found = [
-        row
-        for column in columns
-        for row in table.get((metric.family, column), ())
-        if kind is None or row.kind == kind
+        row for column in columns for row in table.get((metric.family, column), ()) if kind is None or row.kind == kind
     ]
     if not found:
         return None

@@ -81,9 +81,7 @@ class Snapshot:
             moment = parse_stamp(named["stamp"])
             if moment:
                 return moment, "folder_name"
-        moments = sorted(
-            filter(None, (parse_stamp(s.found.stamp) for s in self.files.values() if s.found.stamp))
-        )
+        moments = sorted(filter(None, (parse_stamp(s.found.stamp) for s in self.files.values() if s.found.stamp)))
         if moments:
             return moments[0], "file_names"
         if self.oldest_mtime is not None:
@@ -142,9 +140,7 @@ def _read(root: Path, state: FileState, snapshot: Snapshot, hold: bool) -> None:
     if found.kind in _TEXT_KINDS and found.family:
         line = decode(head[:65536]).text.replace("\r", "\n").partition("\n")[0]
         snapshot.headers.setdefault((found.family, line))
-    if state.has_rows and (
-        found.kind != "basic_info" or head.strip().count(b"\n") + head.strip().count(b"\r")
-    ):
+    if state.has_rows and (found.kind != "basic_info" or head.strip().count(b"\n") + head.strip().count(b"\r")):
         snapshot.identifying = True
 
 

@@ -87,9 +87,7 @@ def write_run(
     if identity.run_id is not None:
         _restore_kept(connection, run_id, kept)
     note_known(connection, writing, run_id, whole=True)
-    issues = connection.execute("SELECT count(*) FROM ingest_issues WHERE run_id = ?", (run_id,)).fetchone()[
-        0
-    ]
+    issues = connection.execute("SELECT count(*) FROM ingest_issues WHERE run_id = ?", (run_id,)).fetchone()[0]
     return Written(run_id, counts, issues, _words(incomplete, missing, writing.chip))
 
 
@@ -150,9 +148,7 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
     holder = KernelRecord({}, None)
     context = Context(None, None, writing.options.archive_max)
     taken = writing.taken
-    kernels = dict(
-        connection.execute("SELECT source_path, id FROM kernels WHERE run_id = ?", (run_id,)).fetchall()
-    )
+    kernels = dict(connection.execute("SELECT source_path, id FROM kernels WHERE run_id = ?", (run_id,)).fetchall())
     for found in taken.run.others:
         state = taken.files[found.rel]
         row = file_entry(taken, state, context, holder)
@@ -209,9 +205,7 @@ def note_known(connection: sqlite3.Connection, writing: RunToWrite, run_id: int,
     return "; ".join(changes)
 
 
-def _put_condition(
-    connection: sqlite3.Connection, run_id: int, entry: tuple[str, str, str, str]
-) -> list[str]:
+def _put_condition(connection: sqlite3.Connection, run_id: int, entry: tuple[str, str, str, str]) -> list[str]:
     kind, key, value, source = entry
     old = connection.execute(
         "SELECT value FROM run_conditions WHERE run_id = ? AND kind = ? AND key = ?", (run_id, kind, key)
@@ -237,8 +231,7 @@ def _complete_soc(connection: sqlite3.Connection, run_id: int, soc: str) -> None
     )
     if family is not None:
         connection.execute(
-            "UPDATE runs SET chip_family = ?, chip_family_source = 'soc'"
-            " WHERE id = ? AND soc_source = 'user'",
+            "UPDATE runs SET chip_family = ?, chip_family_source = 'soc' WHERE id = ? AND soc_source = 'user'",
             (family, run_id),
         )
 
@@ -289,9 +282,7 @@ def _restore_kept(connection: sqlite3.Connection, run_id: int, kept: _Kept) -> N
     )
 
 
-def _label_kernel(
-    connection: sqlite3.Connection, kernel_id: int, labels: dict[str, str], source: str
-) -> None:
+def _label_kernel(connection: sqlite3.Connection, kernel_id: int, labels: dict[str, str], source: str) -> None:
     connection.executemany(
         "INSERT INTO kernel_labels (kernel_id, key, value, source) VALUES (?, ?, ?, ?)"
         " ON CONFLICT (kernel_id, key) DO NOTHING",

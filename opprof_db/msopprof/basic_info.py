@@ -82,9 +82,7 @@ def read_basic_info(data: bytes, path: str | None = None) -> BasicInfo:
     rows = [(number, line) for number, line in enumerate(lines[1:], start=2) if line.strip()]
     if not rows:
         info.status = "header_only"
-        issues.add(
-            "header_only", Severity.WARNING, "only a header line: name and duration are unknown", line=1
-        )
+        issues.add("header_only", Severity.WARNING, "only a header line: name and duration are unknown", line=1)
         return info
     info.status = "read"
     number, line = rows[0]

@@ -145,9 +145,7 @@ def read_family(family: str, data: bytes, path: str | None = None) -> FamilyData
     result.header = plan.names
     if not plan.known:
         result.status = "unrecognised"
-        issues.add(
-            "unrecognised_header", Severity.ERROR, _why_unrecognised(family, lines[0]), line=1, raw=lines[0]
-        )
+        issues.add("unrecognised_header", Severity.ERROR, _why_unrecognised(family, lines[0]), line=1, raw=lines[0])
         return result
     for name in plan.duplicates:
         issues.add(
@@ -210,9 +208,7 @@ def _read_fast(result: FamilyData, plan: HeaderPlan, lines: list[str]) -> bool:
     return True
 
 
-def _fast_keys(
-    plan: HeaderPlan, cells: list[tuple[str, ...]], rows: int
-) -> tuple[list[int], list[str]] | None:
+def _fast_keys(plan: HeaderPlan, cells: list[tuple[str, ...]], rows: int) -> tuple[list[int], list[str]] | None:
     if plan.block_at is None and plan.sub_block_at is None and rows == 1:
         return [WHOLE_KERNEL_BLOCK], [WHOLE_KERNEL_SUB_BLOCK]
     if plan.block_at is None or plan.sub_block_at is None:
@@ -344,9 +340,7 @@ def _row_key(
     return block, sub_block
 
 
-def _read_extras(
-    result: FamilyData, plan: HeaderPlan, cells: Sequence[str], key: tuple[int, str], number: int
-) -> int:
+def _read_extras(result: FamilyData, plan: HeaderPlan, cells: Sequence[str], key: tuple[int, str], number: int) -> int:
     """Keep the cells of unknown columns with their raw text; returns how many say NA."""
     missing = 0
     for at, vendor in plan.unknown:

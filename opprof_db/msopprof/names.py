@@ -12,9 +12,7 @@ LOOSE_RUN_NAME = re.compile(r"OPPROF(?:_.*)?")
 """What is left of it after people renamed the folder."""
 
 _MIX = re.compile(r"_mix_ai[cv]$")
-_HASH_AND_TILING = re.compile(
-    r"_(?P<hash>(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{16,64})(?:_(?P<tiling>\d+))?$"
-)
+_HASH_AND_TILING = re.compile(r"_(?P<hash>(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{16,64})(?:_(?P<tiling>\d+))?$")
 _KIND_OF_HEAD = {"cube": "aic", "vector": "aiv"}
 
 

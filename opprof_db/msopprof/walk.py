@@ -22,9 +22,7 @@ DUMP_INFO = "op_basic_info.txt"
 SIMULATOR_FOLDER = "simulator"
 CORE_FOLDER = re.compile(r"core\d+(?:\.(?:veccore|cubecore)\d+)?")
 
-_SIM_CSV = re.compile(
-    r"core\d+(?:\.(?:veccore|cubecore)\d+)?_(?P<kind>instr|code)_exe(?:_(?P<stamp>\d{17}))?\.csv"
-)
+_SIM_CSV = re.compile(r"core\d+(?:\.(?:veccore|cubecore)\d+)?_(?P<kind>instr|code)_exe(?:_(?P<stamp>\d{17}))?\.csv")
 _LEGACY_FILES = re.compile(r"(?:code_exe_prof|instr_exe_prof).*\.csv|dump2json_.*\.json|dump2trace_.*\.json")
 
 
@@ -102,9 +100,7 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
         with os.scandir(root / rel) as entries:
             listed = sorted(entries, key=lambda entry: _natural(entry.name))
     except OSError as error:
-        result.problems.append(
-            _problem("unreadable_folder", rel or ".", f"cannot be listed: {error.strerror}")
-        )
+        result.problems.append(_problem("unreadable_folder", rel or ".", f"cannot be listed: {error.strerror}"))
         return
     for entry in listed:
         inner = f"{rel}/{entry.name}" if rel else entry.name
@@ -146,9 +142,7 @@ def _link_allowed(root: Path, entry: os.DirEntry[str], rel: str, result: WalkRes
     if not target.is_relative_to(root):
         if interesting:
             result.problems.append(
-                _problem(
-                    "link_outside", rel, "a link that leads out of the given folder; give its target instead"
-                )
+                _problem("link_outside", rel, "a link that leads out of the given folder; give its target instead")
             )
         return False
     return not target.is_dir()
@@ -179,6 +173,4 @@ def _problem(code: str, path: str, message: str) -> Issue:
 def _natural(name: str) -> tuple[tuple[int, int, str], ...]:
     """Sort key that puts ``core2`` before ``core10``."""
     parts = re.split(r"(\d+)", name)
-    return tuple(
-        (1, int(part), "") if part.isdecimal() and part.isascii() else (0, 0, part) for part in parts
-    )
+    return tuple((1, int(part), "") if part.isdecimal() and part.isascii() else (0, 0, part) for part in parts)

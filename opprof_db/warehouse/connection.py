@@ -54,9 +54,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         DatabaseError: the file cannot be opened or is no SQLite database.
     """
     if not create and not path.exists():
-        raise DatabaseError(
-            f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE"
-        )
+        raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
     if create and not path.parent.is_dir():
         raise DatabaseError(f"{path.parent}: no such folder", "create it first, or give another --db FILE")
     mode = "rwc" if create else "rw"

@@ -68,9 +68,7 @@ def refuse_unusable(found: SchemaState, path: Path) -> None:
         )
 
 
-def upgrade(
-    path: Path, *, create: bool = False, notify: Notify = quiet, directory: Path | None = None
-) -> SchemaState:
+def upgrade(path: Path, *, create: bool = False, notify: Notify = quiet, directory: Path | None = None) -> SchemaState:
     """Bring a file to the head schema, creating it where ``create`` says so; returns the state before.
 
     An older file is copied to ``<name>.schema-<revision>.<time>.bak`` beside it first.
@@ -166,9 +164,7 @@ def alembic_connection(path: Path) -> Iterator[Connection]:
 
 
 def _plain_connection(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode=rwc", uri=True, timeout=60, isolation_level=None
-    )
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rwc", uri=True, timeout=60, isolation_level=None)
     connection.execute("PRAGMA foreign_keys = OFF")
     return connection
 

@@ -68,13 +68,9 @@ def open_readonly(path: Path) -> sqlite3.Connection:
         DatabaseError: missing, damaged, or in a state that only a writer can bring in order.
     """
     if not path.exists():
-        raise DatabaseError(
-            f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE"
-        )
+        raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
     try:
-        connection = sqlite3.connect(
-            f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None
-        )
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
         if "unable to open" in str(error) or "readonly" in str(error):
@@ -132,9 +128,7 @@ def run(
         try:
             cursor = connection.execute(sql, parameters)
             if cursor.description is None:
-                raise UsageError(
-                    "the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run"
-                )
+                raise UsageError("the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run")
             return _fetch(cursor, limits)
         except sqlite3.Warning as error:
             raise UsageError("more than one statement", "run one SELECT at a time") from error
@@ -154,9 +148,7 @@ def _fetch(cursor: sqlite3.Cursor, limits: Limits) -> Result:
         size += sum(_size(value) for value in row)
         if size > limits.result_bytes:
             shown = len(result.rows)
-            result.cut = (
-                f"only the first {shown} rows are shown: the result exceeds {limits.result_bytes} bytes"
-            )
+            result.cut = f"only the first {shown} rows are shown: the result exceeds {limits.result_bytes} bytes"
             break
         result.rows.append(row)
     return result

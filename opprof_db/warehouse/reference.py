@@ -62,8 +62,7 @@ def _put_metrics(connection: sqlite3.Connection, catalogue: Catalogue) -> None:
     marks = ", ".join("?" * len(_METRIC_COLUMNS))
     updates = ", ".join(f"{name} = excluded.{name}" for name in _METRIC_COLUMNS[2:])
     connection.executemany(
-        f"INSERT INTO metrics ({names}) VALUES ({marks})"
-        f" ON CONFLICT (family, vendor_name) DO UPDATE SET {updates}",
+        f"INSERT INTO metrics ({names}) VALUES ({marks}) ON CONFLICT (family, vendor_name) DO UPDATE SET {updates}",
         rows,
     )
 
@@ -78,12 +77,8 @@ def _metric_set(value: object) -> str | None:
 def _put_changes(connection: sqlite3.Connection, catalogue: Catalogue) -> None:
     connection.execute("DELETE FROM metric_changes")
     connection.executemany(
-        "INSERT INTO metric_changes (changed_on, chips, family, columns, effect, source)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        [
-            (c.date, ",".join(c.chips), c.family, ",".join(c.columns), c.effect, c.source)
-            for c in catalogue.changes
-        ],
+        "INSERT INTO metric_changes (changed_on, chips, family, columns, effect, source) VALUES (?, ?, ?, ?, ?, ?)",
+        [(c.date, ",".join(c.chips), c.family, ",".join(c.columns), c.effect, c.source) for c in catalogue.changes],
     )
 
 

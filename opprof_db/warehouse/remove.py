@@ -24,6 +24,5 @@ def drop_orphans(connection: sqlite3.Connection) -> None:
         "DELETE FROM operators WHERE NOT EXISTS (SELECT 1 FROM kernels k WHERE k.operator_id = operators.id)"
     )
     connection.execute(
-        "DELETE FROM metrics WHERE known = 0"
-        " AND id NOT IN (SELECT DISTINCT metric_id FROM extra_metric_values)"
+        "DELETE FROM metrics WHERE known = 0 AND id NOT IN (SELECT DISTINCT metric_id FROM extra_metric_values)"
     )

@@ -25,9 +25,7 @@ def run_id(connection: sqlite3.Connection, text: str) -> int:
         UsageError: no such run, or several.
     """
     if text == LAST:
-        row = connection.execute(
-            "SELECT id FROM runs ORDER BY started_at IS NULL, started_at DESC, id DESC"
-        ).fetchone()
+        row = connection.execute("SELECT id FROM runs ORDER BY started_at IS NULL, started_at DESC, id DESC").fetchone()
         if row is None:
             raise UsageError("the warehouse holds no runs yet", "take some in with `opprof-db ingest PATH`")
         return int(row[0])
@@ -51,8 +49,7 @@ def run_id(connection: sqlite3.Connection, text: str) -> int:
         return _only(beginning, f"runs begin with {text!r}")
     raise UsageError(
         f"no run is called {text!r}",
-        did_you_mean(text, {name for known in names.values() for name in known})
-        or "`opprof-db runs` lists them",
+        did_you_mean(text, {name for known in names.values() for name in known}) or "`opprof-db runs` lists them",
     )
 
 
@@ -107,9 +104,7 @@ def did_you_mean(text: str, known: Iterable[str]) -> str | None:
     for name in known:
         lowered.setdefault(name.lower(), name)
     close = difflib.get_close_matches(text.lower(), lowered, n=3, cutoff=0.6)
-    close += [name for name in lowered if text and text.lower() in name and name not in close][
-        : 3 - len(close)
-    ]
+    close += [name for name in lowered if text and text.lower() in name and name not in close][: 3 - len(close)]
     return f"did you mean {' or '.join(lowered[name] for name in close)}?" if close else None
 
 

@@ -118,17 +118,13 @@ class Store:
         """Store one file's entry, linked to its archived content if there is one."""
         row = {"run_id": run_id, "kernel_id": kernel_id, **values}
         if values.get("sha256"):
-            found = self._connection.execute(
-                "SELECT id FROM contents WHERE sha256 = ?", (values["sha256"],)
-            ).fetchone()
+            found = self._connection.execute("SELECT id FROM contents WHERE sha256 = ?", (values["sha256"],)).fetchone()
             row["content_id"] = found[0] if found else None
         return self.insert("artifacts", row)
 
     def content(self, content: StoredContent) -> None:
         """Archive bytes unless they are there already."""
-        known = self._connection.execute(
-            "SELECT 1 FROM contents WHERE sha256 = ?", (content.sha256,)
-        ).fetchone()
+        known = self._connection.execute("SELECT 1 FROM contents WHERE sha256 = ?", (content.sha256,)).fetchone()
         if known:
             return
         identifier = self.insert(
@@ -152,9 +148,7 @@ class Store:
             found = self._connection.execute(
                 "SELECT id FROM operators WHERE name = ? AND coalesce(op_type, '') = coalesce(?, '')", key
             ).fetchone()
-            self._operators[key] = (
-                found[0] if found else self.insert("operators", {"name": name, "op_type": op_type})
-            )
+            self._operators[key] = found[0] if found else self.insert("operators", {"name": name, "op_type": op_type})
         return self._operators[key]
 
     def _metric(self, family: str, vendor: str) -> int:
@@ -165,9 +159,7 @@ class Store:
                 "SELECT id FROM metrics WHERE family = ? AND vendor_name = ?", key
             ).fetchone()
             self._metrics[key] = (
-                found[0]
-                if found
-                else self.insert("metrics", {"family": family, "vendor_name": vendor, "known": 0})
+                found[0] if found else self.insert("metrics", {"family": family, "vendor_name": vendor, "known": 0})
             )
         return self._metrics[key]
 

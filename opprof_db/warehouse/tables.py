@@ -97,9 +97,7 @@ def _add_reference(metadata: MetaData) -> None:
             "CSV family such as PipeUtilization; OpBasicInfo for columns of kernels.",
             nullable=False,
         ),
-        _text(
-            "vendor_name", "Spelling in the CSV header; for derived metrics the column name.", nullable=False
-        ),
+        _text("vendor_name", "Spelling in the CSV header; for derived metrics the column name.", nullable=False),
         _text("column_name", "SQL column in the family's table; NULL for unknown columns."),
         _text("unit", "Unit as msopprof prints it; what it means exactly stands in unit_base."),
         _text("unit_base", "Exact base of the unit, for example GiB/s (2^30 bytes per second)."),
@@ -113,9 +111,7 @@ def _add_reference(metadata: MetaData) -> None:
         _text("formula", "Formula of a derived metric; NULL for columns that msopprof prints."),
         _text("meaning", "What the number says, in our own words."),
         _text("source", "Where the definition comes from (upstream file or capture)."),
-        _integer(
-            "known", "1: in the catalogue; 0: met in a file, not known to this program.", nullable=False
-        ),
+        _integer("known", "1: in the catalogue; 0: met in a file, not known to this program.", nullable=False),
         CheckConstraint("known IN (0, 1)", name="known"),
         UniqueConstraint("family", "vendor_name"),
         comment="The catalogue of metrics, plus every unknown column that was met.",
@@ -125,9 +121,7 @@ def _add_reference(metadata: MetaData) -> None:
         "metric_changes",
         metadata,
         _key("Identifier of the change."),
-        _text(
-            "changed_on", "Date (YYYY-MM-DD) of the msopprof change; builds before it differ.", nullable=False
-        ),
+        _text("changed_on", "Date (YYYY-MM-DD) of the msopprof change; builds before it differ.", nullable=False),
         _text("chips", "Chip families concerned, separated by commas.", nullable=False),
         _text("family", "CSV family concerned; NULL when several are."),
         _text("columns", "SQL columns concerned, as shell patterns separated by commas.", nullable=False),
@@ -148,9 +142,7 @@ def _add_reference(metadata: MetaData) -> None:
         _real("l2_mib", "L2 cache, MiB."),
         _real("ub_kib", "Unified buffer of one core, KiB."),
         _real("gm_peak_tb_s", "Peak of global memory, decimal TB/s."),
-        _real(
-            "gm_peak_other_hbm_tb_s", "The same with the other HBM vendor, which the output does not name."
-        ),
+        _real("gm_peak_other_hbm_tb_s", "The same with the other HBM vendor, which the output does not name."),
         _real("l2_peak_tb_s", "Peak of L2, decimal TB/s."),
         _real("l2_peak_other_hbm_tb_s", "The same with the other HBM vendor."),
         _real("gm_to_ub_core_peak_gib_s", "One core's peak from GM to UB, GiB/s."),
@@ -182,9 +174,7 @@ def _add_runs(metadata: MetaData) -> None:
         _text("chip_family", "910B, 910_93, 310P, 310B or 950; NULL when it cannot be told."),
         _text("chip_family_source", "Where chip_family comes from: soc, or inferred from the CSV headers."),
         _text("tool_version", "Version of msopprof as given by the user; the output does not record it."),
-        _text(
-            "fingerprint", "SHA-256 over the sorted (path in the run, content hash) pairs.", nullable=False
-        ),
+        _text("fingerprint", "SHA-256 over the sorted (path in the run, content hash) pairs.", nullable=False),
         _text("ingested_at", "When this content was stored, UTC (ISO 8601).", nullable=False),
         _text("ingested_with", "Version of opprof-db that stored it.", nullable=False),
         _integer("cells_read", "Cells of tabular files read.", nullable=False),
@@ -215,9 +205,7 @@ def _add_runs(metadata: MetaData) -> None:
         "run_conditions",
         metadata,
         _parent("run_id", "runs", "The run.", primary_key=True),
-        _text(
-            "kind", "condition (a fact about the collection) or label (the user's own key).", primary_key=True
-        ),
+        _text("kind", "condition (a fact about the collection) or label (the user's own key).", primary_key=True),
         _text(
             "key",
             "cann_version, tool_version, soc, git_commit, aic_metrics, … or the label.",
@@ -274,9 +262,7 @@ def _add_kernels(metadata: MetaData) -> None:
         _integer("block_dim", "Blocks launched."),
         _integer("mix_block_dim", "Blocks of the other core kind in a mix kernel; NULL when not mix."),
         _integer("pid", "Process that launched the kernel."),
-        _integer(
-            "current_freq_mhz", "Frequency during collection, MHz; NULL when the tool could not read it."
-        ),
+        _integer("current_freq_mhz", "Frequency during collection, MHz; NULL when the tool could not read it."),
         _integer("rated_freq_mhz", "Rated frequency, MHz."),
         _text("captured_at", "When msopprof parsed the kernel (digits in the file names), local time."),
         _text("tiling_key", "Tiling key taken off the name; NULL when the name has none."),
@@ -304,9 +290,7 @@ def _add_kernels(metadata: MetaData) -> None:
         "kernel_cores",
         metadata,
         *_grain(),
-        _text(
-            "core_kind", "aic, aiv, or aicore for a 310P row; NULL when the sub-block is of no known kind."
-        ),
+        _text("core_kind", "aic, aiv, or aicore for a 310P row; NULL when the sub-block is of no known kind."),
         _real("time_us", "aic_time or aiv_time of this core, us."),
         _integer("total_cycles", "Cycles of this core."),
         _integer(
@@ -324,9 +308,7 @@ def _add_kernels(metadata: MetaData) -> None:
 def _grain() -> list[Column[Any]]:
     return [
         _parent("kernel_id", "kernels", "The kernel.", primary_key=True),
-        _integer(
-            "block_id", "Logical block; -1 for a row that stands for the whole kernel.", primary_key=True
-        ),
+        _integer("block_id", "Logical block; -1 for a row that stands for the whole kernel.", primary_key=True),
         _text("sub_block_id", "cube0, vector0, vector1; all for the whole kernel.", primary_key=True),
     ]
 
@@ -365,9 +347,7 @@ def _add_rollup(metadata: MetaData) -> None:
         metadata,
         _parent("kernel_id", "kernels", "The kernel.", primary_key=True),
         _parent("metric_id", "metrics", "The metric.", primary_key=True),
-        _text(
-            "core_kind", "aic, aiv, aicore (310P) or kernel (derived for the whole kernel).", primary_key=True
-        ),
+        _text("core_kind", "aic, aiv, aicore (310P) or kernel (derived for the whole kernel).", primary_key=True),
         _integer("n", "Cores with a value, idle ones included.", nullable=False),
         _integer("n_idle", "Idle cores among them, left out of mean, min, max and std.", nullable=False),
         _real("sum", "Sum over all cores; NULL where the catalogue says the metric must not be summed."),
@@ -424,9 +404,7 @@ def _add_provenance(metadata: MetaData) -> None:
         metadata,
         _key("Identifier of the file."),
         _parent("run_id", "runs", "The run."),
-        _parent(
-            "kernel_id", "kernels", "The kernel it belongs to; NULL for files of the run.", nullable=True
-        ),
+        _parent("kernel_id", "kernels", "The kernel it belongs to; NULL for files of the run.", nullable=True),
         _text("path", "Path below the run's folder.", nullable=False),
         _text(
             "kind",
@@ -465,9 +443,7 @@ def _add_provenance(metadata: MetaData) -> None:
         _parent("run_id", "runs", "The run."),
         _parent("kernel_id", "kernels", "The kernel; NULL for issues of the whole run.", nullable=True),
         _text("code", "Kind of problem, for example not_a_number.", nullable=False),
-        _text(
-            "severity", "error (a file was lost), warning (values lost or doubtful) or info.", nullable=False
-        ),
+        _text("severity", "error (a file was lost), warning (values lost or doubtful) or info.", nullable=False),
         _text("message", "What happened, in words.", nullable=False),
         _text("path", "File below the run's folder; NULL when no file is meant."),
         _integer("line", "Line in the file, the header being line 1."),

@@ -19,9 +19,7 @@ def describe(connection: sqlite3.Connection, path: Path) -> dict[str, object]:
         "free_bytes": _pragma(connection, "freelist_count") * _pragma(connection, "page_size"),
     }
     facts.update(connection.execute("SELECT key, value FROM warehouse_info ORDER BY key").fetchall())
-    tables = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-    ).fetchall()
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
     for (table,) in tables:
         if not table.startswith(("sqlite_", "alembic_")):
             facts[f"rows in {table}"] = connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
