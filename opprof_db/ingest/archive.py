@@ -16,7 +16,8 @@ from opprof_db.warehouse.store import StoredContent
 CHUNK_BYTES = BLOCK_BYTES
 """Raw bytes per chunk: bounds memory, and keeps each chunk below the value limit of ``query``."""
 DEFAULT_ARCHIVE_MAX = 256 * 1024 * 1024
-_LEVEL = 3
+_LEVEL = 1
+"""On counters as text, higher levels take twice the time for no smaller result (benchmarks/ingest_device.py)."""
 
 
 @cache
@@ -30,7 +31,7 @@ def pack(sha256: str, data: bytes) -> StoredContent:
     chunks = [
         compressor.compress(data[start : start + CHUNK_BYTES]) for start in range(0, max(len(data), 1), CHUNK_BYTES)
     ]
-    return StoredContent(sha256, len(data), "zstd", chunks)
+    return StoredContent(sha256, len(data), "zstd", sum(map(len, chunks)), chunks)
 
 
 class SpooledChunks:
@@ -69,7 +70,7 @@ def pack_file(snapshot: Snapshot, state: FileState) -> StoredContent:
         raise ChangedWhileReadingError(state.found.rel) from error
     if digest.hexdigest() != state.sha256:
         raise ChangedWhileReadingError(state.found.rel)
-    return StoredContent(state.sha256, total, "zstd", SpooledChunks(spool, sizes))
+    return StoredContent(state.sha256, total, "zstd", sum(sizes), SpooledChunks(spool, sizes))
 
 
 def unpack(codec: str, chunk: bytes) -> bytes:

@@ -140,21 +140,16 @@ def file_entry(taken: Snapshot, state: FileState, context: Context, record: Kern
 
 def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[RollupRow]:
     cores = core_table(families)
-    idle = cores.idle()
+    idle = {(core.block_id, core.sub_block_id) for core in cores if core.idle}
     record.cores = [
-        (row.block_id, row.sub_block_id, row.kind, row.time_us, row.total_cycles, int(row.idle))
-        for row in cores.rows.values()
+        (core.block_id, core.sub_block_id, core.kind, core.time_us, core.total_cycles, int(core.idle)) for core in cores
     ]
     rows: list[RollupRow] = []
     for data in families:
-        if data.rows:
-            record.facts.append(
-                FactRows(
-                    table_name(data.family),
-                    tuple(data.columns),
-                    [data.block_ids, data.sub_block_ids, *data.columns.values()],
-                )
-            )
+        table = table_name(data.family)
+        for group in data.groups:
+            values = [group.block_ids, group.sub_block_ids, *group.columns.values()]
+            record.facts.append(FactRows(table, tuple(group.columns), values))
         rolled = roll_up(data, idle)
         flag_extremes(data, rolled)
         rows.extend(rolled)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from opprof_db.catalog import BASIC_INFO, load
-from opprof_db.msopprof.device_csv import plan_header
+from opprof_db.msopprof.headers import plan_header
 
 SOC_KEY = "Run Soc Version"
 

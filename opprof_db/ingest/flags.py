@@ -6,11 +6,11 @@ stay; the issue says so. On the 950 a counter that was not collected prints 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from opprof_db.catalog import Metric, load
 from opprof_db.ingest.rollup import RollupRow
-from opprof_db.msopprof.device_csv import CellCounts, FamilyData, Value
+from opprof_db.msopprof.device_csv import CellCounts, FamilyData
 from opprof_db.msopprof.issues import Severity
 
 SATURATED = frozenset({2**31 - 1, 2**32 - 1})
@@ -21,52 +21,44 @@ def flag_extremes(data: FamilyData, rows: Iterable[RollupRow]) -> None:
     """Leave one remark per column with values outside its range, judged by the roll-up's extremes."""
     flagged: set[str] = set()
     for row in rows:
-        metric = row.metric
-        if metric.column in flagged or row.max is None or row.min is None:
-            continue
-        values = data.columns[metric.column]
-        if row.min < 0:
-            _flag(data, metric, values, "negative_value", "below zero", lambda v: v < 0)
-        elif metric.unit == "ratio" and row.max > 1:
-            _flag(data, metric, values, "ratio_above_one", "a ratio above 1", lambda v: v > 1)
-        elif metric.unit == "%" and row.max > 100:
-            _flag(data, metric, values, "percent_above_100", "more than 100 %", lambda v: v > 100)
-        elif metric.column.endswith(_USAGE) and row.max == 100:
-            _flag(
-                data,
-                metric,
-                values,
-                "usage_clamped",
-                "exactly 100 %: clamped by the tool",
-                lambda v: v == 100,
-            )
-        elif row.max in SATURATED:
-            _flag(
-                data,
-                metric,
-                values,
-                "saturated_counter",
-                "the counter is saturated",
-                lambda v: v in SATURATED,
-            )
-        else:
-            continue
-        flagged.add(metric.column)
+        found = _extreme(row)
+        if found is not None and row.metric.column not in flagged:
+            flagged.add(row.metric.column)
+            _flag(data, row.metric, *found)
 
 
 _USAGE = ("_bw_usage_rate_pct", "_bw_usage_rate_pct_estimate")
+Test = Callable[[int | float], bool]
 
 
-def _flag(data: FamilyData, metric: Metric, values: Sequence[Value], code: str, what: str, test: object) -> None:
-    assert callable(test)
-    hits = [at for at, value in enumerate(values) if value is not None and test(value)]
-    first = hits[0]
+def _extreme(row: RollupRow) -> tuple[str, str, Test] | None:
+    """(code, words, test) when a value of this metric lies outside its range."""
+    metric, low, high = row.metric, row.min, row.max
+    if low is None or high is None:
+        return None
+    if low < 0:
+        return "negative_value", "below zero", lambda value: value < 0
+    if metric.unit == "ratio":
+        return ("ratio_above_one", "a ratio above 1", lambda value: value > 1) if high > 1 else None
+    if metric.unit == "%" and high >= 100:
+        if high > 100:
+            return "percent_above_100", "more than 100 %", lambda value: value > 100
+        if metric.column.endswith(_USAGE):
+            return "usage_clamped", "exactly 100 %: clamped by the tool", lambda value: value == 100
+    if high in SATURATED:
+        return "saturated_counter", "the counter is saturated", lambda value: value in SATURATED
+    return None
+
+
+def _flag(data: FamilyData, metric: Metric, code: str, what: str, test: Test) -> None:
+    hits = [cell for cell in data.cells(metric.column) if cell[2] is not None and test(cell[2])]
+    block, sub_block, value = hits[0]
     data.issues.add(
         code,
         Severity.INFO,
-        f"{what}; kept as printed (first at block {data.block_ids[first]} {data.sub_block_ids[first]})",
+        f"{what}; kept as printed (first at block {block} {sub_block})",
         column=metric.vendor,
-        raw=str(values[first]),
+        raw=str(value),
         count=len(hits),
     )
 
@@ -77,42 +69,39 @@ def drop_uncollected_zeros(data: FamilyData, chip_family: str | None, collected:
     A set counts as collected when it is in ``collected`` (as the user or the command line says), or
     when any of its counters in the file is not zero. Times and cycles are always measured.
     """
-    if chip_family != "950" or not data.rows:
+    if chip_family != "950":
         return
-    groups: dict[str, list[str]] = {}
+    sets: dict[str, list[Metric]] = {}
     for column, metric in data.metrics.items():
         if column not in _ALWAYS_MEASURED:
-            groups.setdefault(metric.metric_set_on("950") or data.family, []).append(column)
-    for metric_set, columns in groups.items():
+            sets.setdefault(metric.metric_set or data.family, []).append(metric)
+    for metric_set, metrics in sets.items():
         if collected is not None and metric_set.lower() in collected:
             continue
-        if any(value for column in columns for value in data.columns[column]):
-            continue
-        _drop(data, metric_set, columns)
+        if not any(value for metric in metrics for _, _, value in data.cells(metric.column)):
+            for metric in metrics:
+                _drop(data, metric_set, metric)
 
 
 _ALWAYS_MEASURED = frozenset({"aic_time_us", "aic_total_cycles", "aiv_time_us", "aiv_total_cycles"})
 
 
-def _drop(data: FamilyData, metric_set: str, columns: Iterable[str]) -> None:
-    lost = 0
-    for column in columns:
-        values = data.columns[column]
-        zeros = [at for at, value in enumerate(values) if value is not None]
-        if not zeros:
-            continue
-        data.issues.add(
-            "not_collected",
-            Severity.INFO,
-            f"the 950 prints 0 for counters that were not collected: unknown without {metric_set}"
-            f" (collect with --aic-metrics={metric_set})",
-            column=data.metrics[column].vendor,
-            raw="0",
-            cells=len(zeros),
-            count=len(zeros),
-        )
-        lost += len(zeros)
-        data.columns[column] = [None] * len(values)
+def _drop(data: FamilyData, metric_set: str, metric: Metric) -> None:
+    lost = sum(value is not None for _, _, value in data.cells(metric.column))
+    if not lost:
+        return
+    data.issues.add(
+        "not_collected",
+        Severity.INFO,
+        f"the 950 prints 0 for counters that were not collected: unknown without {metric_set}"
+        f" (collect with --aic-metrics={metric_set})",
+        column=metric.vendor,
+        raw="0",
+        cells=lost,
+        count=lost,
+    )
+    for group in data.groups:
+        group.columns.pop(metric.column, None)
     counts = data.counts
     data.counts = CellCounts(counts.read, counts.stored - lost, counts.nulls, counts.lost + lost)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from itertools import compress
+from itertools import compress, repeat
+
+import msgspec
 
 from opprof_db.catalog import Aggregate, Core, DerivedMetric, Metric, load
-from opprof_db.msopprof.device_csv import FamilyData, Value
-from opprof_db.msopprof.names import core_kind
+from opprof_db.msopprof.device_csv import CoreGroup, FamilyData
+from opprof_db.msopprof.headers import Value
 
 IDLE_SHARE = 0.01
 """A core busy for less than this share of the slowest core of its kind is idle (diagnosis facts)."""
@@ -24,8 +26,7 @@ DURATION = "duration_us"
 WHOLE_KERNEL = "kernel"
 
 
-@dataclass(frozen=True, slots=True)
-class CoreRow:
+class CoreRow(msgspec.Struct, frozen=True):
     """One core of a kernel."""
 
     block_id: int
@@ -36,8 +37,7 @@ class CoreRow:
     idle: bool
 
 
-@dataclass(frozen=True, slots=True)
-class RollupRow:
+class RollupRow(msgspec.Struct, frozen=True):
     """Statistics of one metric over the cores of one kind in one kernel."""
 
     metric: Metric
@@ -55,149 +55,99 @@ class RollupRow:
     """Sum for derived metrics, also where a sum of its own may not be quoted (busy times)."""
 
 
-@dataclass(slots=True)
-class _Group:
-    """Rows of one core kind in one family file."""
-
-    kind: str
-    mask: list[bool] | None
-    """``None``: all rows."""
-    working: list[bool] | None
-    """Among the group's rows; ``None``: all of them work."""
-    blocks: list[int]
-    subs: list[str]
+CoreKey = tuple[int, str]
 
 
-@dataclass(slots=True)
-class CoreTable:
-    """Cores met so far, over the family files of one kernel; the first time seen for a core stays."""
+def core_table(families: Iterable[FamilyData]) -> list[CoreRow]:
+    """Times and cycles of every core, idle ones marked.
 
-    rows: dict[tuple[int, str], CoreRow] = field(default_factory=dict)
-
-    def idle(self) -> set[tuple[int, str]]:
-        """Cores that did (almost) nothing."""
-        return {key for key, row in self.rows.items() if row.idle}
-
-
-def core_table(families: Iterable[FamilyData]) -> CoreTable:
-    """Times and cycles of every core, idle ones marked; they repeat in every family file."""
-    found: dict[tuple[int, str], tuple[float | None, int | None]] = {}
+    They repeat in every family file; the first file that has a core's time is believed.
+    """
+    found: dict[CoreKey, tuple[str | None, float | None, int | None]] = {}
     for data in families:
-        columns = data.columns
-        size = data.rows
-        nothing: list[Value] = [None] * size
-        aic = (columns.get("aic_time_us", nothing), columns.get("aic_total_cycles", nothing))
-        aiv = (columns.get("aiv_time_us", nothing), columns.get("aiv_total_cycles", nothing))
-        for at, key in enumerate(zip(data.block_ids, data.sub_block_ids, strict=True)):
-            known = found.get(key)
-            if known is not None and known[0] is not None:
+        for group in data.groups:
+            keys = zip(group.block_ids, group.sub_block_ids, strict=True)
+            head = "aiv" if group.kind == "aiv" else "aic"
+            times = group.columns.get(f"{head}_time_us")
+            if times is None:
+                for key in keys:
+                    found.setdefault(key, (group.kind, None, None))
                 continue
-            times, cycles = aiv if core_kind(key[1]) == "aiv" else aic
-            time, count = times[at], cycles[at]
-            found[key] = (None if time is None else float(time), count if isinstance(count, int) else None)
+            cycles = group.columns.get(f"{head}_total_cycles") or repeat(None)
+            for key, time, count in zip(keys, times, cycles, strict=False):
+                known = found.get(key)
+                if known is None or known[1] is None:
+                    found[key] = (group.kind, time, count)  # type: ignore[assignment]
     slowest: dict[str | None, float] = {}
-    for (_, sub), (time, _) in found.items():
-        if time is not None:
-            kind = core_kind(sub)
-            slowest[kind] = max(slowest.get(kind, 0.0), time)
-    table = CoreTable()
-    for (block, sub), (time, count) in found.items():
-        kind = core_kind(sub)
-        idle = time is not None and time < IDLE_SHARE * slowest[kind]
-        table.rows[block, sub] = CoreRow(block, sub, kind, time, count, idle)
-    return table
+    for kind, time, _ in found.values():
+        if time is not None and time > slowest.get(kind, 0.0):
+            slowest[kind] = time
+    return [
+        CoreRow(block, sub, kind, time, count, time is not None and time < IDLE_SHARE * slowest.get(kind, 0.0))
+        for (block, sub), (kind, time, count) in found.items()
+    ]
 
 
-def roll_up(data: FamilyData, idle: set[tuple[int, str]]) -> list[RollupRow]:
+def roll_up(data: FamilyData, idle: set[CoreKey]) -> list[RollupRow]:
     """Roll up one family file."""
-    if not data.rows:
-        return []
-    groups = _groups(data, idle)
     rows: list[RollupRow] = []
-    for column, values in data.columns.items():
-        missing = values.count(None)
-        if missing == len(values):
-            continue
-        metric = data.metrics[column]
-        found = 0
-        for group in _likely_first(groups, metric):
-            row = _statistics(metric, group, values)
-            if row is not None:
-                rows.append(row)
-                found += row.n
-            if found == len(values) - missing:
-                break
+    summed = _summed()
+    for group in data.groups:
+        working = None
+        if idle:
+            marks = [key not in idle for key in zip(group.block_ids, group.sub_block_ids, strict=True)]
+            working = None if all(marks) else marks
+        kind = group.kind or UNKNOWN_KIND
+        for column, values in group.columns.items():
+            metric = data.metrics[column]
+            summable = metric.aggregate is Aggregate.SUM
+            with_total = summable or (metric.family, column) in summed
+            rows.append(_statistics(metric, kind, group, values, working, with_total))
     return rows
 
 
-def _groups(data: FamilyData, idle: set[tuple[int, str]]) -> list[_Group]:
-    kinds = [core_kind(sub) or UNKNOWN_KIND for sub in data.sub_block_ids]
-    keys = list(zip(data.block_ids, data.sub_block_ids, strict=True))
-    groups = []
-    for kind in dict.fromkeys(kinds):
-        mask = [other == kind for other in kinds]
-        own = list(compress(keys, mask))
-        working = [key not in idle for key in own]
-        groups.append(
-            _Group(
-                kind=kind,
-                mask=None if all(mask) else mask,
-                working=None if all(working) else working,
-                blocks=[block for block, _ in own],
-                subs=[sub for _, sub in own],
-            )
-        )
-    return groups
-
-
-def _likely_first(groups: list[_Group], metric: Metric) -> list[_Group]:
-    """The core kind a column is about first: usually it holds all its values."""
-    if metric.core is Core.BOTH or len(groups) == 1:
-        return groups
-    return sorted(groups, key=lambda group: group.kind != metric.core)
-
-
-def _statistics(metric: Metric, group: _Group, values: Sequence[Value]) -> RollupRow | None:
-    own = values if group.mask is None else list(compress(values, group.mask))
-    blocks, subs, working = group.blocks, group.subs, group.working
-    if None in own:
-        present = [value is not None for value in own]
-        if not any(present):
-            return None
+def _statistics(
+    metric: Metric,
+    kind: str,
+    group: CoreGroup,
+    values: Sequence[Value],
+    working: list[bool] | None,
+    with_total: bool,
+) -> RollupRow:
+    blocks, subs = group.block_ids, group.sub_block_ids
+    numbers: Sequence[int | float] = values  # type: ignore[assignment]
+    if None in values:
+        present = [value is not None for value in values]
         blocks, subs = list(compress(blocks, present)), list(compress(subs, present))
         working = None if working is None else list(compress(working, present))
-        own = list(compress(own, present))
-    numbers: Sequence[int | float] = own  # type: ignore[assignment]
+        numbers = [value for value in values if value is not None]
     n = len(numbers)
-    aggregate = metric.aggregate
-    summable = aggregate is Aggregate.SUM
-    total = math.fsum(numbers) if summable or (metric.family, metric.column) in _summed() else None
-    shown = total if summable else None
+    total = math.fsum(numbers) if with_total else None
+    shown = total if metric.aggregate is Aggregate.SUM else None
     n_idle = 0
     if working is not None:
         n_idle = working.count(False)
         if n_idle == n:
-            return RollupRow(metric, group.kind, n, n_idle, shown, None, None, None, None, None, None, total)
-        numbers, blocks, subs = (
-            list(compress(numbers, working)),
-            list(compress(blocks, working)),
-            list(compress(subs, working)),
-        )
+            return RollupRow(metric, kind, n, n_idle, shown, None, None, None, None, None, None, total)
+        blocks, subs = list(compress(blocks, working)), list(compress(subs, working))
+        numbers = list(compress(numbers, working))
     low, high = min(numbers), max(numbers)
     at = numbers.index(high)
     mean = std = None
-    if aggregate is not Aggregate.NEVER:
-        mean, std = _spread(numbers, low, high)
-    return RollupRow(metric, group.kind, n, n_idle, shown, mean, low, high, std, blocks[at], subs[at], total)
+    if metric.aggregate is not Aggregate.NEVER:
+        mean, std = _spread(numbers, low, high, None if n_idle else total)
+    return RollupRow(metric, kind, n, n_idle, shown, mean, low, high, std, blocks[at], subs[at], total)
 
 
-def _spread(numbers: Sequence[int | float], low: int | float, high: int | float) -> tuple[float, float]:
+def _spread(
+    numbers: Sequence[int | float], low: int | float, high: int | float, total: float | None
+) -> tuple[float, float]:
     """Mean and population standard deviation."""
     if low == high:
         return float(low), 0.0
     count = len(numbers)
-    mean = math.fsum(numbers) / count
-    return mean, math.sqrt(math.fsum([(number - mean) ** 2 for number in numbers]) / count)
+    mean = (math.fsum(numbers) if total is None else total) / count
+    return mean, math.dist(numbers, [mean] * count) / math.sqrt(count)
 
 
 @dataclass(frozen=True, slots=True)

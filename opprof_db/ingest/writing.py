@@ -152,11 +152,10 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
     for found in taken.run.others:
         state = taken.files[found.rel]
         row = file_entry(taken, state, context, holder)
-        for content in holder.contents:
-            store.content(content)
+        contents = {content.sha256: store.content(content) for content in holder.contents}
         holder.contents.clear()
         folder = found.folder.removesuffix("/dump") if found.folder != "dump" else ""
-        store.artifact(run_id, kernels.get(folder), row)
+        store.artifact(run_id, kernels.get(folder), row, contents)
         if state.problem is not None:
             store.insert("ingest_issues", {"run_id": run_id, "kernel_id": None, **issue_row(state.problem)})
     problems = list(taken.run.problems)

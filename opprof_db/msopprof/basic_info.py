@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from opprof_db.catalog import BASIC_INFO, Metric, SqlType
 from opprof_db.msopprof.cells import BadCellError, is_missing, to_number
-from opprof_db.msopprof.device_csv import CellCounts, ExtraCell, HeaderPlan, fit_row, plan_header
+from opprof_db.msopprof.device_csv import CellCounts, ExtraCell, count_cells, fit_row, read_extra
+from opprof_db.msopprof.headers import WHOLE_KERNEL_BLOCK, WHOLE_KERNEL_SUB_BLOCK, HeaderPlan, plan_header
 from opprof_db.msopprof.issues import IssueLog, Severity
 from opprof_db.msopprof.text import decode, split_lines
 
@@ -113,7 +114,7 @@ def _fit_named_row(cells: list[str], plan: HeaderPlan) -> Sequence[str] | None:
 
 
 def _lose_row(info: BasicInfo, number: int, line: str, code: str, message: str) -> None:
-    count = line.count(",") + (0 if line.endswith(",") else 1)
+    count = count_cells(line)
     info.issues.add(code, Severity.WARNING, message, line=number, raw=line, cells=count)
     info.counts += CellCounts(read=count, lost=count)
 
@@ -141,7 +142,8 @@ def _read_row(info: BasicInfo, plan: HeaderPlan, cells: Sequence[str], number: i
         if is_missing(cells[at]):
             nulls += 1
         else:
-            info.extras.append(ExtraCell(vendor, -1, "all", None, cells[at]))
+            key = (WHOLE_KERNEL_BLOCK, WHOLE_KERNEL_SUB_BLOCK)
+            info.extras.append(read_extra(info.issues, vendor, key, cells[at], number))
     read = len(plan.names)
     info.counts += CellCounts(read=read, stored=read - nulls - lost, nulls=nulls, lost=lost)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 
 from opprof_db.catalog import SqlType
 
@@ -76,34 +75,3 @@ def _fraction(value: float, sql_type: SqlType) -> int | float:
     if value.is_integer() and abs(value) <= EXACT_FLOAT_INTEGER:
         return int(value)
     raise BadCellError("fraction_in_count", "a column of whole numbers holds a fraction")
-
-
-def fast_column(cells: tuple[str, ...], sql_type: SqlType) -> list[int | float | None] | None:
-    """Convert a clean column at C speed; ``None`` when any cell needs a closer look.
-
-    Only for ASCII text without underscores: ``int`` and ``float`` accept more than msopprof prints.
-    """
-    first = cells[0]
-    if first in NOT_APPLICABLE and cells.count(first) == len(cells):
-        return [None] * len(cells)
-    convert, limit = _FAST[sql_type]
-    values: list[int | float | None]
-    try:
-        try:
-            numbers = list(map(convert, cells))
-            values = numbers  # type: ignore[assignment]
-        except ValueError:
-            values = [None if cell in NOT_APPLICABLE else convert(cell) for cell in cells]
-            numbers = [value for value in values if value is not None]
-    except ValueError:
-        return None
-    # A NaN makes the sum a NaN; infinities fail both checks.
-    if min(numbers) < -limit or max(numbers) > limit or not math.isfinite(sum(numbers)):
-        return None
-    return values
-
-
-_FAST: dict[SqlType, tuple[Callable[[str], int | float], int]] = {
-    SqlType.INTEGER: (int, MAX_INTEGER),
-    SqlType.REAL: (float, EXACT_FLOAT_INTEGER - 1),
-}

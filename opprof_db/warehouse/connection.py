@@ -12,6 +12,8 @@ from opprof_db.errors import DatabaseError
 
 APPLICATION_ID = 0x4F504442
 """'OPDB' in the SQLite header: tells a warehouse from another program's database."""
+CACHE_KIB = 16 * 1024
+"""Pages of a run that is being written stay in memory up to this size."""
 BUSY_TIMEOUT_S = 60.0
 """How long a writer waits for another one before it gives up."""
 
@@ -63,6 +65,7 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
             f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None
         )
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.Error as error:
         raise explain(error, path) from error

@@ -30,6 +30,7 @@ class StoredContent:
     sha256: str
     size_bytes: int
     codec: str
+    stored_bytes: int
     chunks: Iterable[bytes]
 
 
@@ -106,41 +107,35 @@ class Store:
             _EXTRA_COLUMNS,
             ((identifier, self._metric(row[0], row[1]), *row[2:]) for row in record.extras),
         )
-        for content in record.contents:
-            self.content(content)
+        contents = {content.sha256: self.content(content) for content in record.contents}
         for artifact in record.artifacts:
-            self.artifact(run_id, identifier, artifact)
+            self.artifact(run_id, identifier, artifact, contents)
         for issue in record.issues:
             self.insert("ingest_issues", {"run_id": run_id, "kernel_id": identifier, **issue})
         return identifier
 
-    def artifact(self, run_id: int, kernel_id: int | None, values: dict[str, Any]) -> int:
-        """Store one file's entry, linked to its archived content if there is one."""
-        row = {"run_id": run_id, "kernel_id": kernel_id, **values}
-        if values.get("sha256"):
-            found = self._connection.execute("SELECT id FROM contents WHERE sha256 = ?", (values["sha256"],)).fetchone()
-            row["content_id"] = found[0] if found else None
-        return self.insert("artifacts", row)
+    def artifact(self, run_id: int, kernel_id: int | None, values: dict[str, Any], contents: dict[str, int]) -> int:
+        """Store one file's entry, linked to its archived content (hash -> id) if there is one."""
+        content_id = contents.get(values["sha256"]) if values["sha256"] else None
+        return self.insert("artifacts", {"run_id": run_id, "kernel_id": kernel_id, **values, "content_id": content_id})
 
-    def content(self, content: StoredContent) -> None:
-        """Archive bytes unless they are there already."""
-        known = self._connection.execute("SELECT 1 FROM contents WHERE sha256 = ?", (content.sha256,)).fetchone()
+    def content(self, content: StoredContent) -> int:
+        """Archive bytes unless they are there already; returns the content's id."""
+        known = self._connection.execute("SELECT id FROM contents WHERE sha256 = ?", (content.sha256,)).fetchone()
         if known:
-            return
+            return int(known[0])
         identifier = self.insert(
             "contents",
             {
                 "sha256": content.sha256,
                 "size_bytes": content.size_bytes,
                 "codec": content.codec,
-                "stored_bytes": 0,
+                "stored_bytes": content.stored_bytes,
             },
         )
-        stored = 0
         for seq, chunk in enumerate(content.chunks):
             self.insert("content_chunks", {"content_id": identifier, "seq": seq, "data": chunk})
-            stored += len(chunk)
-        self._connection.execute("UPDATE contents SET stored_bytes = ? WHERE id = ?", (stored, identifier))
+        return identifier
 
     def _operator(self, name: str, op_type: str | None) -> int:
         key = (name, op_type)
