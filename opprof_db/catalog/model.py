@@ -100,9 +100,13 @@ class Metric:
     aliases: tuple[str, ...] = ()
     unit_base: str | None = None
     denominator: str | None = None
-    metric_set: str | None = None
-    """Value of ``--aic-metrics`` that fills this column."""
+    metric_set: dict[str, str] | None = None
+    """Chip family -> value of ``--aic-metrics`` that fills this column, where it is not the family's own."""
     pipe: str | None = None
+
+    def metric_set_on(self, chip: str) -> str:
+        """Value of ``--aic-metrics`` that fills this column on a chip family."""
+        return (self.metric_set or {}).get(chip, self.family)
 
     @property
     def is_key(self) -> bool:

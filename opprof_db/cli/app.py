@@ -10,6 +10,7 @@ import typer
 
 from opprof_db import __version__
 from opprof_db.cli import database, forget, ingest, label, listing, query, restore, show
+from opprof_db.cli.output import pretty
 
 EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
 
@@ -21,6 +22,8 @@ app = typer.Typer(
     epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    # Rich costs 0.1 s to import and its frames are of no use in a pipe.
+    rich_markup_mode="rich" if pretty(sys.stdout) else None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -80,7 +83,7 @@ def main() -> None:
 
 
 def _say(what: str, hint: str | None) -> None:
-    from opprof_db.cli.output import pretty, shown
+    from opprof_db.cli.output import shown
 
     bold, end = ("\033[1;31m", "\033[0m") if pretty(sys.stderr) and not os.environ.get("NO_COLOR") else ("", "")
     print(f"{bold}opprof-db:{end} {shown(what)}" + (f"\n  {shown(hint)}" if hint else ""), file=sys.stderr)

@@ -47,7 +47,7 @@ class SpooledChunks:
             yield self._spool.read(size)
 
 
-def pack_file(snapshot: Snapshot, state: FileState) -> StoredContent:
+def pack_file(taken: Snapshot, state: FileState) -> StoredContent:
     """Compress a file of any size in bounded memory.
 
     Raises:
@@ -62,7 +62,7 @@ def pack_file(snapshot: Snapshot, state: FileState) -> StoredContent:
     spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives until the chunks were written
     total = 0
     try:
-        for block, _ in blocks(snapshot.run.root / state.found.rel):
+        for block, _ in blocks(taken.run.root / state.found.rel):
             digest.update(block)
             total += len(block)
             sizes.append(spool.write(compressor.compress(block)))

@@ -74,7 +74,7 @@ def drop_uncollected_zeros(data: FamilyData, chip_family: str | None, collected:
     sets: dict[str, list[Metric]] = {}
     for column, metric in data.metrics.items():
         if column not in _ALWAYS_MEASURED:
-            sets.setdefault(metric.metric_set or data.family, []).append(metric)
+            sets.setdefault(metric.metric_set_on("950"), []).append(metric)
     for metric_set, metrics in sets.items():
         if collected is not None and metric_set.lower() in collected:
             continue

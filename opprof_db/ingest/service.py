@@ -26,8 +26,10 @@ from opprof_db.msopprof.issues import Issue
 from opprof_db.msopprof.layout import Discovery, RunFolder, discover
 from opprof_db.warehouse.connection import transaction
 
-BUFFERED_CELLS = 600_000
-"""Cells read ahead before the write lock is taken; about 20 MB. A larger run is streamed from there on."""
+BUFFERED_CELLS = 300_000
+"""Cells read ahead before the write lock is taken; about 10 MB. A larger run is streamed from there on."""
+WORKER_RUN_BYTES = 4 * 1024 * 1024
+"""Runs up to this size are one task for a worker process; the launches of a larger run are one task each."""
 
 
 @dataclass(slots=True)
@@ -111,13 +113,13 @@ class Prepared:
     chip: ChipFacts
     context: Context
     kernels: list[Assembled] | None
-    """``None``: known already, or too large to hold (then ``known`` is false)."""
+    """Launches that a worker process has read already; ``None``: still to be read."""
     known: bool
     error: str | None = None
 
 
-def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str]) -> Prepared:
-    """Hash a run and, when it is small and new, read it whole. Runs in worker processes too."""
+def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str], *, read_now: bool = False) -> Prepared:
+    """Hash a run and find its chip; in a worker process also read a new run, unless it is large."""
     taken = snapshot.take(run)
     chip = ChipFacts()
     context = Context(None, None, options.archive_max)
@@ -128,8 +130,8 @@ def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str]) -> Pr
         chip = chip_of_run(dumps, options.conditions.get("soc"), taken.headers)
         collected = parse_metric_sets(options.conditions.get("aic_metrics"))
         context = Context(chip.family, collected, options.archive_max)
-        small = all(state.data is not None for state in taken.files.values() if state.sha256)
-        kernels = list(assemble_all(taken, run.kernels, context)) if small else None
+        small = sum(state.size for state in taken.files.values() if state.sha256) <= WORKER_RUN_BYTES
+        kernels = list(assemble_all(taken, run.kernels, context)) if read_now and small else None
     except ChangedWhileReadingError as error:
         return Prepared(taken, chip, context, None, known=False, error=_changed(error))
     return Prepared(taken, chip, context, kernels, known=False)
@@ -207,7 +209,7 @@ def _prepared(
     waiting: deque[tuple[Path, RunFolder, Future[Prepared]]] = deque()
     pending = iter(runs)
     for given, run in pending:
-        waiting.append((given, run, pool.submit(prepare, run, options, known)))
+        waiting.append((given, run, pool.submit(prepare, run, options, known, read_now=True)))
         if len(waiting) > 2 * options.jobs:
             first = waiting.popleft()
             yield first[0], first[1], first[2].result()

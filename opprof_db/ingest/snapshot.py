@@ -17,7 +17,7 @@ from opprof_db.msopprof.text import decode
 from opprof_db.msopprof.walk import FoundFile
 
 BLOCK_BYTES = 1024 * 1024
-SMALL_RUN_BYTES = 24 * 1024 * 1024
+SMALL_RUN_BYTES = 8 * 1024 * 1024
 """Runs up to this size are held in memory whole; larger ones are read again, kernel by kernel."""
 MAX_CSV_BYTES = 256 * 1024 * 1024
 """A larger "CSV" is none that msopprof wrote (65,535 blocks make about 100 MB) and is only listed."""
