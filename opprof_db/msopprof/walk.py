@@ -108,7 +108,7 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
             result.problems.append(
                 _problem(
                     "bad_file_name",
-                    ascii(inner),
+                    _visible(inner),
                     "the name holds control characters or undecodable bytes; skipped",
                 )
             )
@@ -125,6 +125,11 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
             _take_file(entry, inner, result)
         except OSError as error:
             result.problems.append(_problem("unreadable_file", inner, f"cannot be read: {error.strerror}"))
+
+
+def _visible(name: str) -> str:
+    """A file name fit to be stored and printed: what is not printable is written as an escape."""
+    return name.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 def _unprintable(name: str) -> bool:

@@ -101,7 +101,7 @@ def test_other_column_orders_are_followed() -> None:
 
 
 def test_unknown_columns_are_kept_with_their_text() -> None:
-    data = read('block_id,sub_block_id,aiv_time(us),aiv"x) --,a\'b;DROP TABLE runs,\n0,vector0,1.0,2.0,abc,\n')
+    data = read("block_id,sub_block_id,aiv_time(us),aiv\"x) --,a'b;DROP TABLE runs,\n0,vector0,1.0,2.0,abc,\n")
     assert [(e.vendor, e.value, e.raw) for e in data.extras] == [
         ('aiv"x) --', 2.0, "2.0"),
         ("a'b;DROP TABLE runs", None, "abc"),
@@ -236,7 +236,9 @@ def test_no_bytes_raise(content: bytes) -> None:
 
 
 CELL = st.one_of(
-    st.sampled_from(["NA", "N/A", "", "0", "0.000000", "1.5", "-3", "1e5", "9" * 25, "nan", "null", " 7 ", "x", '"', "]"]),
+    st.sampled_from(
+        ["NA", "N/A", "", "0", "0.000000", "1.5", "-3", "1e5", "9" * 25, "nan", "null", " 7 ", "x", '"', "]"]
+    ),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(lambda value: f"{value:f}"),
     st.integers(min_value=-(2**65), max_value=2**65).map(str),
     st.text(max_size=6),
@@ -249,7 +251,9 @@ ROW = st.tuples(st.integers(-1, 5).map(str), SUB, CELL, CELL, CELL, CELL, st.sam
 
 @given(
     st.sampled_from(load().families),
-    st.lists(st.sampled_from(["block_id", "sub_block_id", "aiv_time(us)", "aic_total_cycles", "zzz", "", "aiv_vec_ratio"])),
+    st.lists(
+        st.sampled_from(["block_id", "sub_block_id", "aiv_time(us)", "aic_total_cycles", "zzz", "", "aiv_vec_ratio"])
+    ),
     st.lists(ROW, max_size=6),
 )
 def test_accounting_holds_for_any_table(family: str, header: list[str], rows: list[str]) -> None:
