@@ -78,9 +78,19 @@ def _metric(entry: dict[str, Any]) -> Metric:
         aliases=tuple(entry.get("aliases", ())),
         unit_base=entry.get("unit_base"),
         denominator=entry.get("denominator"),
-        metric_set=entry.get("metric_set"),
+        metric_set=_per_chip(entry),
         pipe=entry.get("pipe"),
     )
+
+
+def _per_chip(entry: dict[str, Any]) -> dict[str, str]:
+    """``metric_set`` by header family; one text stands for every family that has the column."""
+    metric_set: str | dict[str, str] | None = entry.get("metric_set")
+    if metric_set is None:
+        return {}
+    if isinstance(metric_set, str):
+        return dict.fromkeys(entry["chips"], metric_set)
+    return dict(metric_set)
 
 
 def _derived(entry: dict[str, Any]) -> DerivedMetric:
