@@ -1,6 +1,6 @@
 """The metric catalogue: what every vendor column means, its unit and how it may be aggregated."""
 
-from opprof_db.catalog.load import load
+from opprof_db.catalog.load import digest, load
 from opprof_db.catalog.model import (
     BASIC_INFO,
     BLOCK_ID,
@@ -31,6 +31,7 @@ __all__ = [
     "Metric",
     "Polarity",
     "SqlType",
+    "digest",
     "load",
     "sql_name",
     "table_name",

@@ -25,15 +25,20 @@ from opprof_db.catalog.model import (
 DATA_FILES = ("metrics.toml", "derived.toml", "changes.toml", "chips.toml")
 
 
+def _raw() -> dict[str, bytes]:
+    return {name: (files(__package__) / name).read_bytes() for name in DATA_FILES}
+
+
+def digest() -> str:
+    """Changes when any entry of the catalogue does; quick, as nothing is parsed."""
+    return hashlib.sha256(b"\0".join(_raw().values())).hexdigest()[:16]
+
+
 @cache
 def load() -> Catalogue:
     """The catalogue, read once per process."""
-    raw = {name: (files(__package__) / name).read_bytes() for name in DATA_FILES}
-    digest = hashlib.sha256(b"\0".join(raw[name] for name in DATA_FILES)).hexdigest()[:16]
-    parsed = {name: tomllib.loads(content.decode("utf-8")) for name, content in raw.items()}
-    metrics = tuple(
-        metric for entry in parsed["metrics.toml"]["metric"] for metric in _expanded(entry)
-    )
+    parsed = {name: tomllib.loads(content.decode("utf-8")) for name, content in _raw().items()}
+    metrics = tuple(metric for entry in parsed["metrics.toml"]["metric"] for metric in _expanded(entry))
     families = tuple(dict.fromkeys(m.family for m in metrics if m.family != BASIC_INFO))
     return Catalogue(
         families=families,
@@ -42,7 +47,7 @@ def load() -> Catalogue:
         changes=tuple(_change(entry) for entry in parsed["changes.toml"]["change"]),
         chips=tuple(_chip(entry) for entry in parsed["chips.toml"]["chip"]),
         denominators=dict(parsed["metrics.toml"]["denominators"]),
-        digest=digest,
+        digest=digest(),
     )
 
 
@@ -54,14 +59,14 @@ def _expanded(entry: dict[str, Any]) -> list[Metric]:
     numbered = []
     for n in range(int(count)):
         filled = {
-            key: value.replace("{n}", str(n)) if isinstance(value, str) else value
-            for key, value in entry.items()
+            key: value.replace("{n}", str(n)) if isinstance(value, str) else value for key, value in entry.items()
         }
         numbered.append(_metric(filled))
     return numbered
 
 
 def _metric(entry: dict[str, Any]) -> Metric:
+    _no_stray_keys(entry, _METRIC_KEYS)
     vendor = entry["vendor"]
     return Metric(
         family=entry["family"],
@@ -83,17 +88,14 @@ def _metric(entry: dict[str, Any]) -> Metric:
     )
 
 
-def _per_chip(entry: dict[str, Any]) -> dict[str, str]:
-    """``metric_set`` by header family; one text stands for every family that has the column."""
+def _per_chip(entry: dict[str, Any]) -> dict[str, str] | None:
+    """``metric_set`` by chip family; one text stands for every family that has the column."""
     metric_set: str | dict[str, str] | None = entry.get("metric_set")
-    if metric_set is None:
-        return {}
-    if isinstance(metric_set, str):
-        return dict.fromkeys(entry["chips"], metric_set)
-    return dict(metric_set)
+    return dict.fromkeys(entry["chips"], metric_set) if isinstance(metric_set, str) else metric_set
 
 
 def _derived(entry: dict[str, Any]) -> DerivedMetric:
+    _no_stray_keys(entry, _DERIVED_KEYS)
     return DerivedMetric(
         column=entry["column"],
         family=entry["family"],
@@ -113,6 +115,7 @@ def _derived(entry: dict[str, Any]) -> DerivedMetric:
 
 
 def _change(entry: dict[str, Any]) -> Change:
+    _no_stray_keys(entry, _CHANGE_KEYS)
     return Change(
         date=entry["date"],
         chips=tuple(entry["chips"]),
@@ -124,8 +127,18 @@ def _change(entry: dict[str, Any]) -> Change:
 
 
 def _chip(entry: dict[str, Any]) -> Chip:
-    optional = {name: entry.get(name) for name in Chip.__dataclass_fields__ if name not in _CHIP_REQUIRED}
-    return Chip(**{name: entry[name] for name in _CHIP_REQUIRED}, **optional)
+    _no_stray_keys(entry, _CHIP_KEYS)
+    fields: dict[str, Any] = {name: entry.get(name) for name in Chip.__dataclass_fields__}
+    return Chip(**fields)
 
 
-_CHIP_REQUIRED = ("soc", "family", "header_family", "source")
+def _no_stray_keys(entry: dict[str, Any], known: frozenset[str]) -> None:
+    """A misspelt optional key would otherwise be lost without a word."""
+    if stray := entry.keys() - known:
+        raise ValueError(f"unknown keys {sorted(stray)} in the catalogue entry {entry}")
+
+
+_METRIC_KEYS = frozenset(Metric.__dataclass_fields__) - {"polarity"} | {"better", "count"}
+_DERIVED_KEYS = frozenset(DerivedMetric.__dataclass_fields__) - {"polarity"} | {"better"}
+_CHANGE_KEYS = frozenset(Change.__dataclass_fields__)
+_CHIP_KEYS = frozenset(Chip.__dataclass_fields__)

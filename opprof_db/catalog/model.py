@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -92,7 +92,7 @@ class Metric:
     unit: str
     core: Core
     chips: dict[str, int]
-    """Header family -> place in today's header, from 1; 0: known there, but legacy or only on request."""
+    """Chip family -> place in today's header, from 1; 0: known there, but legacy or only on request."""
     aggregate: Aggregate
     polarity: Polarity
     meaning: str
@@ -100,21 +100,21 @@ class Metric:
     aliases: tuple[str, ...] = ()
     unit_base: str | None = None
     denominator: str | None = None
-    metric_set: dict[str, str] = field(default_factory=dict)
-    """Header family -> what ``--aic-metrics`` must hold to fill the column, sets joined by commas."""
+    metric_set: dict[str, str] | None = None
+    """Chip family -> value of ``--aic-metrics`` that fills this column, where it is not the family's own.
+
+    Joined by commas where counters of several sets are needed.
+    """
     pipe: str | None = None
+
+    def metric_set_on(self, chip: str) -> str:
+        """Value of ``--aic-metrics`` that fills this column on a chip family."""
+        return (self.metric_set or {}).get(chip, self.family)
 
     @property
     def is_key(self) -> bool:
         """Whether the column says which core a row is about."""
         return self.column in KEY_COLUMNS
-
-    def metric_set_on(self, chip: str) -> str | None:
-        """Value for ``--aic-metrics`` that fills the column on a header family.
-
-        ``None``: the column does not exist there, or is written whatever was asked for.
-        """
-        return self.metric_set.get(chip)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class Catalogue:
         return tuple(metric for metric in self.metrics if metric.family == family)
 
     def header(self, family: str, chip: str) -> tuple[str, ...]:
-        """Today's header of a family on a header family, as msopprof prints it (without the last comma)."""
+        """Today's header of a family on a chip family, as msopprof prints it (without the last comma)."""
         placed = [(m.chips[chip], m.vendor) for m in self.of_family(family) if m.chips.get(chip, 0) > 0]
         return tuple(vendor for _, vendor in sorted(placed))
 

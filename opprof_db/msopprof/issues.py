@@ -18,7 +18,7 @@ DETAIL_LIMIT = 100
 
 
 class Severity(StrEnum):
-    """How much an issue matters: ``error`` lost a file, ``warning`` lost or doubts values, ``info`` remarks."""
+    """``error``: a file was lost; ``warning``: values were lost or are doubtful; ``info``: a remark."""
 
     ERROR = "error"
     WARNING = "warning"

@@ -1,0 +1,1 @@
+"""Typer commands: argument parsing and printing, nothing else."""

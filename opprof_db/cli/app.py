@@ -1,0 +1,89 @@
+"""The command line: all commands put together, and errors turned into one line and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from opprof_db import __version__
+from opprof_db.cli import database, forget, ingest, label, listing, query, restore, show
+from opprof_db.cli.output import pretty
+
+EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
+
+app = typer.Typer(
+    name="opprof-db",
+    help="A SQLite warehouse for Ascend operator profiles written by msopprof.\n\n"
+    "Take runs in with 'opprof-db ingest out/', then ask: 'opprof-db runs', 'opprof-db kernels', "
+    "'opprof-db query \"SELECT * FROM top_kernels\"'.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    # Rich costs 0.1 s to import and its frames are of no use in a pipe.
+    rich_markup_mode="rich" if pretty(sys.stdout) else None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("ingest", epilog=ingest.EPILOG)(ingest.ingest)
+app.command("runs", epilog=listing.RUNS_EPILOG)(listing.runs)
+app.command("kernels", epilog=listing.KERNELS_EPILOG)(listing.kernels)
+app.command("show", epilog=show.EPILOG)(show.show)
+app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
+app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
+app.command("query", epilog=query.EPILOG)(query.query)
+app.command("label", epilog=label.EPILOG)(label.label)
+app.command("restore", epilog=restore.EPILOG)(restore.restore)
+app.command("forget", epilog=forget.EPILOG)(forget.forget)
+app.add_typer(database.app, name="db")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"opprof-db {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main_options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
+    ] = False,
+) -> None:
+    """Options of the program itself."""
+
+
+def main() -> None:
+    """Entry point: run a command; what goes wrong is one line on stderr and an exit code."""
+    from opprof_db.errors import OpprofError
+
+    try:
+        app()
+    except OpprofError as error:
+        _say(f"{error.what}", error.hint)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _say("interrupted; what was stored before is safe", None)
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of the pipe has seen enough; python must not complain about it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except Exception as error:
+        if os.environ.get("OPPROF_DEBUG"):
+            raise
+        _say(
+            f"internal error: {type(error).__name__}: {error}",
+            "please report it; OPPROF_DEBUG=1 shows where it happened",
+        )
+        sys.exit(70)
+
+
+def _say(what: str, hint: str | None) -> None:
+    from opprof_db.cli.output import shown
+
+    bold, end = ("\033[1;31m", "\033[0m") if pretty(sys.stderr) and not os.environ.get("NO_COLOR") else ("", "")
+    print(f"{bold}opprof-db:{end} {shown(what)}" + (f"\n  {shown(hint)}" if hint else ""), file=sys.stderr)

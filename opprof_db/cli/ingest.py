@@ -1,0 +1,212 @@
+"""``opprof-db ingest``."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from opprof_db.cli import common
+from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption
+from opprof_db.cli.output import Format, note, pretty, print_rows, shown
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from opprof_db.ingest.options import IngestOptions
+    from opprof_db.ingest.service import Found, Outcome, Progress
+
+EPILOG = """Examples:
+
+  opprof-db ingest out/                              every run below out/
+
+  opprof-db ingest out/ --label branch=main          with a label on each run
+
+  opprof-db ingest sweep/ --label-from-path 'tile(?P<tile>\\d+)'
+
+  opprof-db ingest OPPROF_20260522_x --soc Ascend910B2 --cann-version 8.5
+
+  opprof-db ingest out/ --dry-run                    only say what would happen
+
+Exit code 3: a path could not be read, a run failed, or nothing could be taken at all (with --strict: any issue)."""
+
+_WORDS = ("new", "known", "replaced", "failed", "empty", "foreign")
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Folders with runs below, or single runs.")],
+    db: DbOption = DEFAULT_DB,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", "-l", metavar="KEY=VALUE", help="Label on each run; repeatable."),
+    ] = None,
+    label_from_path: Annotated[
+        str | None,
+        typer.Option(metavar="REGEX", help="Labels from folder names: each named group becomes one."),
+    ] = None,
+    soc: Annotated[str | None, typer.Option(help="Chip, where the data does not record it: Ascend910B2.")] = None,
+    cann_version: Annotated[str | None, typer.Option(help="CANN version the runs were made with.")] = None,
+    tool_version: Annotated[str | None, typer.Option(help="msopprof version or build date.")] = None,
+    git_commit: Annotated[str | None, typer.Option(help="Commit of the operator's source.")] = None,
+    aic_metrics: Annotated[
+        str | None,
+        typer.Option(help="Metric sets collected (--aic-metrics): tells 0 from not collected on the 950."),
+    ] = None,
+    archive_max: Annotated[
+        str, typer.Option(metavar="SIZE", help="Larger files are not archived (device CSVs always are).")
+    ] = "256MiB",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Processes that read files.")] = 1,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 on any issue.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Read everything, store nothing.")] = False,
+    style: FormatOption = Format.TABLE,
+) -> None:
+    """Take every msopprof run at or below PATH into the warehouse.
+
+    Identity is content: a run that is known already, moved, renamed or copied only gets a new location;
+    a folder that has grown replaces its former self. Nothing is ever written into the source folders.
+    """
+    from opprof_db.ingest import options as opts
+    from opprof_db.ingest.service import find
+
+    chosen = opts.IngestOptions(
+        labels=opts.parse_labels(label or []),
+        conditions={
+            key: value
+            for key, value in {
+                "soc": soc,
+                "cann_version": cann_version,
+                "tool_version": tool_version,
+                "git_commit": git_commit,
+                "aic_metrics": aic_metrics,
+            }.items()
+            if value
+        },
+        label_from_path=opts.parse_path_pattern(label_from_path),
+        archive_max=opts.parse_size(archive_max),
+        jobs=jobs,
+        dry_run=dry_run,
+    )
+    found = find(paths)
+    for message in found.notes:
+        note(message)
+    for root, problem in found.problems:
+        note(f"{root}/{problem.path}: {problem.message}")
+    outcomes = list(found.outcomes)
+    with _connection(db, found, dry_run) as connection, _progress(found.kernels) as progress:
+        outcomes = _store(connection, db, found, chosen, progress, outcomes, style)
+    if style is not Format.TABLE:
+        print_rows(_COLUMNS, [_row(outcome) for outcome in outcomes], style)
+    _summarize(outcomes, dry_run, to_stderr=style is not Format.TABLE)
+    _exit(outcomes, strict, bool(found.problems))
+
+
+@contextmanager
+def _connection(db: Path, found: Found, dry_run: bool) -> Iterator[sqlite3.Connection | None]:
+    """A dry run reads an existing warehouse and creates none; without runs there is nothing to open."""
+    if not found.runs or (dry_run and not db.exists()):
+        yield None
+    elif dry_run:
+        with common.reading(db) as connection:
+            yield connection
+    else:
+        with common.writing(db, create=True) as connection:
+            yield connection
+
+
+def _store(
+    connection: sqlite3.Connection | None,
+    db: Path,
+    found: Found,
+    chosen: IngestOptions,
+    progress: Progress | None,
+    outcomes: list[Outcome],
+    style: Format,
+) -> list[Outcome]:
+    from opprof_db.ingest.service import ingest as run_ingest
+
+    for outcome in outcomes:
+        _say(outcome, style)
+    if found.runs:
+        for outcome in run_ingest(connection, db, found, chosen, progress):
+            outcomes.append(outcome)
+            _say(outcome, style)
+    return outcomes
+
+
+def _say(outcome: Outcome, style: Format) -> None:
+    if style is not Format.TABLE:
+        return
+    run = f"run {outcome.run_id}" if outcome.run_id is not None else "-"
+    launches = f"{outcome.kernels} launch{'' if outcome.kernels == 1 else 'es'}" if outcome.kernels else ""
+    parts = [launches] if launches else []
+    if outcome.counts.read:
+        parts.append(f"{outcome.counts.stored:,} values")
+    if outcome.issues:
+        parts.append(f"{outcome.issues:,} issue{'' if outcome.issues == 1 else 's'}")
+    if outcome.message:
+        parts.append(outcome.message)
+    print(f"{outcome.kind:<8}  {run:<8}  {shown(str(outcome.path))}: {shown(', '.join(parts))}", flush=True)
+
+
+_COLUMNS = (
+    "outcome", "run_id", "run", "path", "launches", "cells_read", "cells_stored", "cells_null", "cells_lost",
+    "issues", "message",
+)  # fmt: skip
+
+
+def _row(outcome: Outcome) -> tuple[object, ...]:
+    counts = outcome.counts
+    return (
+        outcome.kind, outcome.run_id, outcome.name, str(outcome.path), outcome.kernels, counts.read, counts.stored,
+        counts.nulls, counts.lost, outcome.issues, outcome.message or None,
+    )  # fmt: skip
+
+
+def _summarize(outcomes: list[Outcome], dry_run: bool, *, to_stderr: bool) -> None:
+    kinds = Counter(outcome.kind for outcome in outcomes)
+    stored = [outcome for outcome in outcomes if outcome.kind in ("new", "replaced")]
+    read = sum(outcome.counts.read for outcome in stored)
+    values = sum(outcome.counts.stored for outcome in stored)
+    nulls = sum(outcome.counts.nulls for outcome in stored)
+    lost = sum(outcome.counts.lost for outcome in stored)
+    issues = sum(outcome.issues for outcome in stored)
+    words = [
+        f"{kinds[kind]} {kind}" for kind in _WORDS if kinds[kind] or kind in ("new", "known", "replaced", "failed")
+    ]
+    lines = [
+        f"runs:    {', '.join(words)}" + (" (dry run: nothing was stored)" if dry_run else ""),
+        f"kernels: {sum(outcome.kernels for outcome in stored):,}",
+        f"cells:   {read:,} read = {values:,} values + {nulls:,} NULL + {lost:,} lost to issues",
+        f"issues:  {issues:,}" + (" (`opprof-db issues` lists them)" if issues and not dry_run else ""),
+    ]
+    print("\n".join(lines), file=sys.stderr if to_stderr else sys.stdout)
+
+
+def _exit(outcomes: list[Outcome], strict: bool, problems: bool) -> None:
+    taken = any(outcome.kind in ("new", "known", "replaced") for outcome in outcomes)
+    failed = any(outcome.kind == "failed" for outcome in outcomes)
+    doubtful = strict and (
+        problems or any(outcome.issues or outcome.kind in ("empty", "foreign") for outcome in outcomes)
+    )
+    if not taken or failed or doubtful:
+        raise typer.Exit(3)
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Progress | None]:
+    """A bar on the terminal when there is enough to wait for."""
+    if total < 20 or not pretty(sys.stderr):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("reading launches"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("launches", total=total)
+        yield lambda launches: bar.advance(task, launches)

@@ -1,0 +1,148 @@
+"""Prints rows: a table for people, JSON, CSV or Markdown for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Any, TextIO
+
+NULL = "-"
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+def print_rows(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    style: Format = Format.TABLE,
+    title: str | None = None,
+) -> None:
+    """Print rows to stdout; ``json`` is an array of objects, ``csv`` has a header line."""
+    if style is Format.JSON:
+        _print_json([dict(zip(_distinct(columns), map(_plain, row), strict=True)) for row in rows])
+    elif style is Format.CSV:
+        _print_csv(columns, rows)
+    elif style is Format.MARKDOWN:
+        _print_markdown(columns, rows)
+    else:
+        _print_table(columns, list(rows), title)
+
+
+def print_object(value: Any) -> None:
+    """Print one JSON value."""
+    _print_json(value)
+
+
+def _print_json(value: Any) -> None:
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=2, default=str)
+    sys.stdout.write("\n")
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    """Column names with a number behind repeated ones: an object cannot hold two of a name."""
+    seen: dict[str, int] = {}
+    names = []
+    for column in columns:
+        seen[column] = seen.get(column, 0) + 1
+        names.append(column if seen[column] == 1 else f"{column}_{seen[column]}")
+    return names
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold without changing it."""
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value
+
+
+def _print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow(["" if value is None else _plain(value) for value in row])
+
+
+def _print_markdown(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def line(cells: Iterable[str]) -> str:
+        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
+
+    print(line(columns))
+    print("|" + "|".join("---" for _ in columns) + "|")
+    for row in rows:
+        print(line(shown(value) for value in row))
+
+
+def shown(value: Any) -> str:
+    """A value as text for people: exact, on one line, without control characters."""
+    if value is None:
+        return NULL
+    if isinstance(value, bytes):
+        return f"x'{value[:16].hex()}{'…' if len(value) > 16 else ''}'"
+    if isinstance(value, float):
+        return repr(value)
+    return "".join(char if char.isprintable() else _escaped(char) for char in str(value))
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape").decode("ascii")
+
+
+def pretty(stream: TextIO) -> bool:
+    """Whether a person looks at the stream: a terminal that is not ``dumb``."""
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str | None) -> None:
+    texts = [[shown(value) for value in row] for row in rows]
+    numeric = [
+        any(isinstance(row[at], int | float) for row in rows)
+        and all(row[at] is None or isinstance(row[at], int | float) for row in rows)
+        for at in range(len(columns))
+    ]
+    if pretty(sys.stdout):
+        _print_pretty(columns, texts, numeric, title)
+        return
+    widths = [max([len(column), *(len(text[at]) for text in texts)]) for at, column in enumerate(columns)]
+
+    def line(cells: Sequence[str]) -> str:
+        return "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(cells, widths, numeric, strict=True)
+        ).rstrip()
+
+    print(line(columns))
+    for text in texts:
+        print(line(text))
+
+
+def _print_pretty(columns: Sequence[str], texts: list[list[str]], numeric: list[bool], title: str | None) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", header_style="bold")
+    for column, right in zip(columns, numeric, strict=True):
+        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    for text in texts:
+        table.add_row(*(Text(cell, style="dim" if cell == NULL else "") for cell in text))
+    Console().print(table)
+
+
+def note(message: str) -> None:
+    """A remark on stderr, so that stdout stays clean for programs."""
+    print(message, file=sys.stderr)

@@ -1,0 +1,1 @@
+"""Ingest: discover -> read -> write one run in one transaction."""

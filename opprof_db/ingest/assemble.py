@@ -1,0 +1,286 @@
+"""From the files of one launch to the record that is stored: parse, flag, roll up, compress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from opprof_db.catalog import BASIC_INFO, load, table_name
+from opprof_db.ingest import archive, snapshot
+from opprof_db.ingest.flags import drop_uncollected_zeros, flag_extremes
+from opprof_db.ingest.rollup import RollupRow, core_table, derive, roll_up
+from opprof_db.ingest.snapshot import FileState, Snapshot
+from opprof_db.msopprof.basic_info import BasicInfo, read_basic_info, read_op_basic_info_text
+from opprof_db.msopprof.cells import is_missing
+from opprof_db.msopprof.device_csv import CellCounts, FamilyData, read_family
+from opprof_db.msopprof.issues import Issue, IssueLog, Severity
+from opprof_db.msopprof.layout import KernelFolder
+from opprof_db.msopprof.names import parse_stamp, split_kernel_name
+from opprof_db.msopprof.walk import SIMULATOR_FOLDER
+from opprof_db.warehouse.store import FactRows, KernelRecord, derived_name
+
+SIMULATOR_KINDS = frozenset({"instr_csv", "code_csv"})
+DEVICE_KINDS = frozenset({"device_csv", "basic_info"})
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What holds for all kernels of a run while they are read."""
+
+    chip_family: str | None
+    collected: frozenset[str] | None
+    """Metric sets that were collected, lower case; ``None`` when nobody said."""
+    archive_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """One launch ready to be stored, with its accounting."""
+
+    record: KernelRecord
+    counts: CellCounts
+    has_values: bool
+    """Whether anything was taken that a user could ask for."""
+
+
+def dump_of(taken: Snapshot, kernel: KernelFolder) -> dict[str, str]:
+    """The pairs of the launch's dump/op_basic_info.txt; empty when there is none."""
+    folder = kernel.rel.partition("#")[0]
+    rel = f"{folder}/dump/op_basic_info.txt" if folder else "dump/op_basic_info.txt"
+    state = taken.files.get(rel)
+    if state is None or state.sha256 is None:
+        return {}
+    return read_op_basic_info_text(snapshot.load(taken, state))
+
+
+def mode_of(kernel: KernelFolder) -> str:
+    """Which tool mode left these files."""
+    kinds = {found.kind for found in kernel.files}
+    device = bool(kinds & DEVICE_KINDS)
+    simulator = bool(kinds & SIMULATOR_KINDS) or any(
+        SIMULATOR_FOLDER in found.rel.split("/")[:-1] for found in kernel.files
+    )
+    if device and simulator:
+        return "mixed"
+    return "device" if device else "simulator" if simulator else "unknown"
+
+
+def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembled:
+    """Read one launch.
+
+    Raises:
+        ChangedWhileReadingError: a file changed since the run was hashed.
+    """
+    issues: list[Issue] = []
+    info: BasicInfo | None = None
+    families: list[FamilyData] = []
+    artifacts: list[dict[str, Any]] = []
+    record = KernelRecord(values={}, operator=None)
+    for found in kernel.files:
+        state = taken.files[found.rel]
+        read: BasicInfo | FamilyData | None = None
+        if state.problem is not None:
+            issues.append(state.problem)
+        elif found.kind == "basic_info":
+            info = read = read_basic_info(snapshot.load(taken, state), found.rel)
+        elif found.kind == "device_csv":
+            read = read_family(found.family or "", snapshot.load(taken, state), found.rel)
+            families.append(read)
+        artifact = file_entry(taken, state, context, record)
+        if read is not None:
+            artifact["status"] = read.status
+            artifact["encoding"] = read.encoding
+            artifact["rows"] = read.rows if isinstance(read, FamilyData) else int(bool(read.values))
+        elif found.kind == "bin" and state.size == 0:
+            issues.append(Issue("empty_file", Severity.WARNING, "the file is empty", path=found.rel))
+        artifacts.append(artifact)
+    for data in families:
+        drop_uncollected_zeros(data, context.chip_family, context.collected)
+    rows = _fill_facts(record, families)
+    dump = dump_of(taken, kernel)
+    _fill_kernel(record, kernel, info, families, dump, issues)
+    _fill_rollup(record, rows)
+    record.artifacts = artifacts
+    counts = CellCounts()
+    parts: list[BasicInfo | FamilyData] = [*families, *([info] if info else [])]
+    for part in parts:
+        issues.extend(part.issues)
+        counts += part.counts
+        family = part.family if isinstance(part, FamilyData) else BASIC_INFO
+        record.extras += [(family, e.vendor, e.block_id, e.sub_block_id, e.value, e.raw) for e in part.extras]
+    record.issues = [issue_row(issue) for issue in issues]
+    has_values = counts.stored > 0 or any(
+        a["kind"] in {"bin", "trace", "instr_csv", "code_csv"} and a["size_bytes"] > 0 for a in artifacts
+    )
+    return Assembled(record, counts, has_values)
+
+
+def file_entry(taken: Snapshot, state: FileState, context: Context, record: KernelRecord) -> dict[str, Any]:
+    """The artifact row of a file; its bytes join the record's contents where they are archived."""
+    found = state.found
+    row: dict[str, Any] = {
+        "path": found.rel,
+        "kind": found.kind,
+        "family": found.family,
+        "status": "listed",
+        "size_bytes": state.size,
+        "sha256": state.sha256,
+        "in_fingerprint": int(found.recognised and state.sha256 is not None),
+        "encoding": None,
+        "rows": None,
+    }
+    if state.problem is not None:
+        row["status"] = "unreadable"
+    elif state.sha256 is not None and (found.kind in DEVICE_KINDS or state.size <= context.archive_max):
+        row["status"] = "archived" if state.size else "empty"
+        record.contents.append(archive.pack_file(taken, state))
+    return row
+
+
+def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[RollupRow]:
+    cores = core_table(families)
+    idle = {(core.block_id, core.sub_block_id) for core in cores if core.idle}
+    record.cores = [
+        (core.block_id, core.sub_block_id, core.kind, core.time_us, core.total_cycles, int(core.idle)) for core in cores
+    ]
+    rows: list[RollupRow] = []
+    for data in families:
+        table = table_name(data.family)
+        for group in data.groups:
+            values = [group.block_ids, group.sub_block_ids, *group.columns.values()]
+            record.facts.append(FactRows(table, tuple(group.columns), values))
+        rolled = roll_up(data, idle)
+        flag_extremes(data, rolled)
+        rows.extend(rolled)
+    return rows
+
+
+def _fill_rollup(record: KernelRecord, rows: list[RollupRow]) -> None:
+    record.rollup = [
+        (r.metric.family, r.metric.vendor, r.kind, r.n, r.n_idle, r.sum, r.mean, r.min, r.max, r.std,
+         r.max_block_id, r.max_sub_block_id)
+        for r in rows
+    ]  # fmt: skip
+    derived = derive(rows, record.values["duration_us"], record.values["op_type"])
+    record.rollup += [
+        (d.metric.family, derived_name(d.metric.column), d.kind, d.n, 0, *_single(d.value)) for d in derived
+    ]
+
+
+def _single(value: float) -> tuple[float | None, ...]:
+    """sum, mean, min, max, std, max_block, max_sub_block of a figure that stands for the whole kernel."""
+    return None, value, value, value, None, None, None
+
+
+def _fill_kernel(
+    record: KernelRecord,
+    kernel: KernelFolder,
+    info: BasicInfo | None,
+    families: list[FamilyData],
+    dump: dict[str, str],
+    issues: list[Issue],
+) -> None:
+    info = info or BasicInfo("absent", IssueLog())
+    name = info.text("name") or _from_dump(dump, "Op Name")
+    device = info.whole("device_id")
+    device = _dump_number(dump, "Device Id") if device is None else device
+    if device is not None and kernel.device_id is not None and device != kernel.device_id:
+        issues.append(
+            Issue(
+                "device_differs",
+                Severity.INFO,
+                f"the folder says device {kernel.device_id}, the data device {device}; the data is kept",
+                path=kernel.rel,
+            )
+        )
+    mode = mode_of(kernel)
+    missing = _missing(kernel, info, families, mode)
+    parts = split_kernel_name(name) if name else None
+    op_type = info.text("op_type")
+    stamps = sorted({found.stamp for found in kernel.files if found.stamp})
+    record.values = {
+        "name": name,
+        "op_type": op_type,
+        "folder_name": kernel.folder_name,
+        "source_path": kernel.rel,
+        "device_id": kernel.device_id if device is None else device,
+        "launch_index": kernel.launch_index,
+        "mode": mode,
+        "status": "incomplete" if not kernel.files else "partial" if missing else "complete",
+        "missing": "; ".join(missing) or None,
+        "duration_us": info.real("duration_us"),
+        "block_dim": _first(info.whole("block_dim"), _dump_number(dump, "Block Dim")),
+        "mix_block_dim": info.whole("mix_block_dim"),
+        "pid": _first(info.whole("pid"), _dump_number(dump, "Pid")),
+        "current_freq_mhz": info.whole("current_freq_mhz"),
+        "rated_freq_mhz": _first(info.whole("rated_freq_mhz"), _dump_number(dump, "Rated Freq")),
+        "captured_at": parse_stamp(stamps[0]) if stamps else None,
+        "tiling_key": parts.tiling_key if parts else None,
+    }
+    record.operator = (parts.operator, op_type) if parts else None
+    if mode in {"device", "mixed"} and record.values["duration_us"] is None:
+        issues.append(
+            Issue(
+                "duration_unknown",
+                Severity.WARNING,
+                "Task Duration was not recorded: the kernel is left out of every duration statistic",
+                path=kernel.rel or None,
+            )
+        )
+
+
+def _missing(kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], mode: str) -> list[str]:
+    """What a whole device launch would also have; nothing is said about what a simulator leaves out."""
+    if not kernel.files:
+        return ["every result: the launch folder holds none"]
+    missing = []
+    if mode in {"device", "mixed"}:
+        read = {data.family for data in families if data.status == "read" and data.rows}
+        if info.status != "read" or not info.values:
+            missing.append(f"{BASIC_INFO} ({_word(info.status)})")
+        status = {data.family: data.status for data in families}
+        for family in load().families:
+            if family not in read:
+                missing.append(f"{family} ({_word(status.get(family, 'absent'))})")
+    return missing
+
+
+def _word(status: str) -> str:
+    return {"absent": "not there", "header_only": "header only", "read": "no usable row"}.get(status, status)
+
+
+def _first(*values: int | None) -> int | None:
+    return next((value for value in values if value is not None), None)
+
+
+def _from_dump(dump: dict[str, str], key: str) -> str | None:
+    value = dump.get(key)
+    return None if value is None or is_missing(value) else value
+
+
+def _dump_number(dump: dict[str, str], key: str) -> int | None:
+    value = _from_dump(dump, key)
+    return int(value) if value and value.isascii() and value.isdigit() and len(value) <= 18 else None
+
+
+def issue_row(issue: Issue) -> dict[str, Any]:
+    """An issue as a row of ingest_issues."""
+    return {
+        "code": issue.code,
+        "severity": str(issue.severity),
+        "message": issue.message,
+        "path": issue.path,
+        "line": issue.line,
+        "column_name": issue.column,
+        "raw_text": issue.raw,
+        "byte_offset": issue.offset,
+        "cells": issue.cells,
+        "count": issue.count,
+    }
+
+
+def assemble_all(taken: Snapshot, kernels: Iterable[KernelFolder], context: Context) -> Iterator[Assembled]:
+    """Read launches one after another."""
+    for kernel in kernels:
+        yield assemble(taken, kernel, context)

@@ -1,0 +1,365 @@
+"""Orchestration: find runs, read each, store each in one transaction, say what happened."""
+
+from __future__ import annotations
+
+import gc
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from opprof_db.errors import InputError
+from opprof_db.ingest import snapshot
+from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
+from opprof_db.ingest.chip import ChipFacts, chip_of_run
+from opprof_db.ingest.flags import parse_metric_sets
+from opprof_db.ingest.identity import Identity, identify
+from opprof_db.ingest.options import IngestOptions, path_below
+from opprof_db.ingest.snapshot import ChangedWhileReadingError, Snapshot
+from opprof_db.ingest.writing import RunToWrite, note_known, write_run
+from opprof_db.msopprof.device_csv import CellCounts
+from opprof_db.msopprof.issues import Issue
+from opprof_db.msopprof.layout import Discovery, RunFolder, discover
+from opprof_db.warehouse.connection import transaction
+
+BUFFERED_CELLS = 300_000
+"""Cells read ahead before the write lock is taken; about 10 MB. A larger run is streamed from there on."""
+WORKER_RUN_BYTES = 4 * 1024 * 1024
+"""Runs up to this size are one task for a worker process; the launches of a larger run are one task each."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of one thing that was found.
+
+    ``kind``: new, known, replaced, failed, empty (nothing to take), foreign (not written by msopprof).
+    """
+
+    kind: str
+    path: Path
+    name: str
+    run_id: int | None = None
+    kernels: int = 0
+    counts: CellCounts = field(default_factory=CellCounts)
+    issues: int = 0
+    """Rows of ingest_issues."""
+    message: str = ""
+
+
+@dataclass(slots=True)
+class Found:
+    """Everything below the given paths, before anything is read."""
+
+    runs: list[tuple[Path, RunFolder]]
+    """(given path, run)."""
+    outcomes: list[Outcome]
+    """Things that are no runs, and paths that could not be looked at."""
+    problems: list[tuple[Path, Issue]]
+    """(walked root, problem) outside any run."""
+    notes: list[str]
+
+    @property
+    def kernels(self) -> int:
+        """Number of launches."""
+        return sum(len(run.kernels) for _, run in self.runs)
+
+
+def find(paths: Iterable[Path]) -> Found:
+    """Discover runs below several paths; a run met twice counts once."""
+    found = Found([], [], [], [])
+    seen: set[Path] = set()
+    for given in paths:
+        try:
+            discovery = discover(given)
+        except InputError as error:
+            found.outcomes.append(Outcome("failed", given, given.name, message=str(error)))
+            continue
+        _take_discovery(found, discovery, seen)
+    return found
+
+
+def _take_discovery(found: Found, discovery: Discovery, seen: set[Path]) -> None:
+    given = discovery.given
+    for run in discovery.runs:
+        if run.root not in seen:
+            seen.add(run.root)
+            found.runs.append((given, run))
+            if run.root != given.resolve() and run.root in given.resolve().parents:
+                found.notes.append(f"{given} is a part of the run {run.root}: the whole run is taken")
+    for path in discovery.empty:
+        if path not in seen:
+            seen.add(path)
+            message = "no results: the collection stopped before any CSV was written"
+            found.outcomes.append(Outcome("empty", path, path.name, message=message))
+    if discovery.legacy:
+        names = ", ".join(discovery.legacy[:3]) + (", …" if len(discovery.legacy) > 3 else "")
+        message = f"files of msopgen's older simulator tool, not of msopprof: {names}"
+        found.outcomes.append(Outcome("foreign", discovery.root, discovery.root.name, message=message))
+    found.problems.extend((discovery.root, problem) for problem in discovery.problems)
+    if not discovery.runs and not discovery.empty and not discovery.legacy:
+        message = "nothing here that msopprof wrote (no CSV, trace.json or visualize_data.bin)"
+        found.outcomes.append(Outcome("empty", given, given.name, message=message))
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A run that was read as far as one process may hold it."""
+
+    taken: Snapshot
+    chip: ChipFacts
+    context: Context
+    kernels: list[Assembled] | None
+    """Launches that a worker process has read already; ``None``: still to be read."""
+    known: bool
+    error: str | None = None
+
+
+def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str], *, read_now: bool = False) -> Prepared:
+    """Hash a run and find its chip; in a worker process also read a new run, unless it is large."""
+    taken = snapshot.take(run)
+    chip = ChipFacts()
+    context = Context(None, None, options.archive_max)
+    if taken.fingerprint in known:
+        return Prepared(taken, chip, context, None, known=True)
+    try:
+        dumps = [dump_of(taken, kernel) for kernel in run.kernels]
+        chip = chip_of_run(dumps, options.conditions.get("soc"), taken.headers)
+        collected = parse_metric_sets(options.conditions.get("aic_metrics"))
+        context = Context(chip.family, collected, options.archive_max)
+        small = sum(state.size for state in taken.files.values() if state.sha256) <= WORKER_RUN_BYTES
+        kernels = list(assemble_all(taken, run.kernels, context)) if read_now and small else None
+    except ChangedWhileReadingError as error:
+        return Prepared(taken, chip, context, None, known=False, error=_changed(error))
+    return Prepared(taken, chip, context, kernels, known=False)
+
+
+def _changed(error: ChangedWhileReadingError) -> str:
+    return f"{error} changed while it was being read: msopprof is still writing; ingest again when it is done"
+
+
+Progress = Callable[[int], None]
+
+
+def ingest(
+    connection: sqlite3.Connection | None,
+    database: Path,
+    found: Found,
+    options: IngestOptions,
+    progress: Progress | None = None,
+) -> Iterator[Outcome]:
+    """Read and store runs, yielding each outcome as it is final.
+
+    ``connection`` is ``None`` only for a dry run against a database that does not exist.
+
+    Raises:
+        DatabaseError: the warehouse cannot be written; runs yielded before are stored.
+    """
+    known = frozenset[str]()
+    if connection is not None:
+        known = frozenset(row[0] for row in connection.execute("SELECT fingerprint FROM runs"))
+    with _workers(options.jobs) as pool, _no_cycle_collection():
+        for given, run, prepared in _prepared(found.runs, options, known, pool):
+            outcome = _finish(connection, database, given, run, prepared, options, pool)
+            if progress is not None:
+                progress(len(run.kernels))
+            yield outcome
+
+
+@contextmanager
+def _no_cycle_collection() -> Iterator[None]:
+    """Millions of numbers come and go without a reference cycle: looking for cycles costs 15 % of the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def _workers(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
+    if jobs <= 1:
+        yield None
+        return
+    from multiprocessing import get_context
+
+    pool = ProcessPoolExecutor(max_workers=jobs, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _prepared(
+    runs: list[tuple[Path, RunFolder]],
+    options: IngestOptions,
+    known: frozenset[str],
+    pool: ProcessPoolExecutor | None,
+) -> Iterator[tuple[Path, RunFolder, Prepared]]:
+    """Prepare runs in order, a few ahead where there are workers."""
+    if pool is None:
+        for given, run in runs:
+            yield given, run, prepare(run, options, known)
+        return
+    waiting: deque[tuple[Path, RunFolder, Future[Prepared]]] = deque()
+    pending = iter(runs)
+    for given, run in pending:
+        waiting.append((given, run, pool.submit(prepare, run, options, known, read_now=True)))
+        if len(waiting) > 2 * options.jobs:
+            first = waiting.popleft()
+            yield first[0], first[1], first[2].result()
+    while waiting:
+        first = waiting.popleft()
+        yield first[0], first[1], first[2].result()
+
+
+def _finish(
+    connection: sqlite3.Connection | None,
+    database: Path,
+    given: Path,
+    run: RunFolder,
+    prepared: Prepared,
+    options: IngestOptions,
+    pool: ProcessPoolExecutor | None,
+) -> Outcome:
+    outcome = Outcome("failed", run.root, run.name, kernels=len(run.kernels))
+    if prepared.error is not None:
+        outcome.message = prepared.error
+        return outcome
+    taken = prepared.taken
+    below = path_below(given, run.root)
+    writing = RunToWrite(taken, prepared.chip, options, options.path_labels(below))
+    if not taken.content:
+        outcome.kind, outcome.message = "failed", _nothing_readable(taken)
+        return outcome
+    try:
+        if prepared.known:
+            identity = Identity("same") if connection is None else identify(connection, taken)
+            if identity.kind == "same":
+                return _note_known(connection, database, writing, identity, outcome, options)
+        kernels = _records(prepared, run, pool)
+        if connection is None or options.dry_run:
+            identity = Identity("new") if connection is None else identify(connection, taken)
+            return _dry(outcome, identity, kernels)
+        ahead, rest, anything = _read_ahead(kernels)
+        if not anything:
+            outcome.kind, outcome.message = "empty", _why_empty(ahead)
+            return outcome
+        with transaction(connection, database):
+            identity = identify(connection, taken)
+            if identity.kind in ("new", "grown"):
+                return _write(connection, writing, identity, chain(ahead, rest), outcome)
+        return _note_known(connection, database, writing, identity, outcome, options)
+    except ChangedWhileReadingError as error:
+        outcome.message = _changed(error)
+    except sqlite3.IntegrityError as error:
+        # Nothing of the run is stored; other runs go on. It takes a program error to come here.
+        outcome.message = f"could not be stored: {error}; please report this with the folder"
+    return outcome
+
+
+def _records(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
+    """The launches of a run: as read, or read now, in parallel where there are workers."""
+    if prepared.kernels is not None:
+        yield from prepared.kernels
+        return
+    if pool is None:
+        yield from assemble_all(prepared.taken, run.kernels, prepared.context)
+        return
+    waiting: deque[Future[Assembled]] = deque()
+    for kernel in run.kernels:
+        waiting.append(pool.submit(assemble, prepared.taken, kernel, prepared.context))
+        if len(waiting) > 16:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _read_ahead(kernels: Iterator[Assembled]) -> tuple[list[Assembled], Iterator[Assembled], bool]:
+    """Read until something worth storing is certain and the buffer is full."""
+    ahead: list[Assembled] = []
+    cells = 0
+    anything = False
+    for kernel in kernels:
+        ahead.append(kernel)
+        cells += kernel.counts.read
+        anything = anything or kernel.has_values
+        if anything and cells > BUFFERED_CELLS:
+            break
+    return ahead, kernels, anything
+
+
+def _write(
+    connection: sqlite3.Connection,
+    writing: RunToWrite,
+    identity: Identity,
+    kernels: Iterable[Assembled],
+    outcome: Outcome,
+) -> Outcome:
+    written = write_run(connection, writing, identity, kernels)
+    outcome.kind = "replaced" if identity.kind == "grown" else "new"
+    outcome.run_id = written.run_id
+    outcome.counts = written.counts
+    outcome.issues = written.issues
+    outcome.message = written.message
+    return outcome
+
+
+def _note_known(
+    connection: sqlite3.Connection | None,
+    database: Path,
+    writing: RunToWrite,
+    identity: Identity,
+    outcome: Outcome,
+    options: IngestOptions,
+) -> Outcome:
+    outcome.kind, outcome.run_id = "known", identity.run_id
+    outcome.message = "the same content as" if identity.kind == "same" else "a part of"
+    outcome.message += f" run {identity.run_id}"
+    if connection is not None and not options.dry_run and identity.run_id is not None:
+        with transaction(connection, database):
+            changes = note_known(connection, writing, identity.run_id, whole=identity.kind == "same")
+        if changes:
+            outcome.message += f"; {changes}"
+    return outcome
+
+
+def _dry(outcome: Outcome, identity: Identity, kernels: Iterator[Assembled]) -> Outcome:
+    anything = False
+    reasons: list[Assembled] = []
+    for kernel in kernels:
+        outcome.counts += kernel.counts
+        outcome.issues += len(kernel.record.issues)
+        anything = anything or kernel.has_values
+        if not anything:
+            reasons.append(kernel)
+    outcome.kind = {"grown": "replaced", "part": "known"}.get(identity.kind, "new")
+    outcome.run_id = identity.run_id
+    if not anything:
+        outcome.kind, outcome.message = "empty", _why_empty(reasons)
+    return outcome
+
+
+def _nothing_readable(taken: Snapshot) -> str:
+    problems = [state.problem for state in taken.files.values() if state.problem is not None]
+    if problems:
+        return f"no file could be read; {problems[0].path}: {problems[0].message}"
+    return "no file could be read"
+
+
+def _why_empty(kernels: list[Assembled]) -> str:
+    """What is missing, from the issues of launches that held no value."""
+    reasons: dict[str, None] = {}
+    for kernel in kernels:
+        for artifact in kernel.record.artifacts:
+            if artifact["status"] in ("empty", "header_only", "unrecognised", "unreadable"):
+                words = artifact["status"].replace("_", " ")
+                reasons.setdefault(f"{artifact['path']} is {words}")
+    shown = list(reasons)[:4]
+    more = f" and {len(reasons) - 4} more" if len(reasons) > 4 else ""
+    return "no values to take: " + (", ".join(shown) + more if shown else "no result files")

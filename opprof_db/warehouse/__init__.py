@@ -1,0 +1,1 @@
+"""The SQLite warehouse: tables, migrations, writer, read-only access. It knows no CSV."""

@@ -1,0 +1,177 @@
+"""The one way for SQL from outside: read-only by construction, bounded in time, rows and bytes.
+
+The file is opened ``mode=ro``; an authorizer allows SELECT, column reads, recursion and functions
+from a list, nothing else (no PRAGMA, no ATTACH, no transaction, no extension loading); values are
+limited in length; a progress handler ends statements that run too long.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opprof_db.errors import DatabaseError, UsageError
+from opprof_db.warehouse.connection import explain
+
+MAX_VALUE_BYTES = 2 * 1024 * 1024
+MAX_LIKE_PATTERN = 1_000
+MAX_SQL_BYTES = 1024 * 1024
+DEFAULT_ROW_LIMIT = 10_000
+DEFAULT_TIMEOUT_S = 30.0
+DEFAULT_RESULT_BYTES = 64 * 1024 * 1024
+_STEPS_BETWEEN_CHECKS = 10_000
+
+ALLOWED_FUNCTIONS = frozenset(
+    """
+    abs avg acos acosh asin asinh atan atan2 atanh ceil ceiling char coalesce concat concat_ws cos cosh
+    count cume_dist date datetime degrees dense_rank exp first_value floor format glob group_concat hex
+    ifnull iif instr json json_array json_array_length json_each json_extract json_group_array
+    json_group_object json_object json_patch json_quote json_remove json_tree json_type json_valid
+    julianday lag last_value lead length like ln log log10 log2 lower ltrim max median min mod nth_value
+    ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf
+    quote radians rank replace round row_number rtrim sign sin sinh sqrt strftime string_agg substr
+    substring sum tan tanh time timediff total trim trunc typeof unhex unicode unixepoch upper bm25
+    highlight snippet match -> ->>
+    """.split()
+)
+
+_ALLOWED_ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one statement."""
+
+    rows: int | None = DEFAULT_ROW_LIMIT
+    seconds: float = DEFAULT_TIMEOUT_S
+    result_bytes: int = DEFAULT_RESULT_BYTES
+
+
+@dataclass(slots=True)
+class Result:
+    """Rows of one statement; ``cut`` says in words why rows are missing, ``None`` when none are."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+    cut: str | None = None
+
+
+def open_readonly(path: Path) -> sqlite3.Connection:
+    """Open a warehouse so that nothing can change it.
+
+    Raises:
+        DatabaseError: missing, damaged, or in a state that only a writer can bring in order.
+    """
+    if not path.exists():
+        raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        if "unable to open" in str(error) or "readonly" in str(error):
+            raise DatabaseError(
+                f"{path} cannot be opened read-only: its write-ahead log needs a folder that may be written",
+                "make the folder writable, or copy the file and its -wal to one that is; "
+                "a file made by `opprof-db db backup` opens anywhere",
+            ) from error
+        raise explain(error, path) from error
+    except sqlite3.Error as error:
+        raise explain(error, path) from error
+    return connection
+
+
+def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
+    if action in _ALLOWED_ACTIONS:
+        return sqlite3.SQLITE_OK
+    if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in ALLOWED_FUNCTIONS:
+        return sqlite3.SQLITE_OK
+    del first
+    return sqlite3.SQLITE_DENY
+
+
+@contextmanager
+def guarded(path: Path, seconds: float) -> Iterator[sqlite3.Connection]:
+    """A connection on which any SQL may be tried."""
+    connection = open_readonly(path)
+    deadline = time.monotonic() + seconds
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_LIKE_PATTERN)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
+    connection.set_authorizer(_authorize)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def run(
+    path: Path,
+    sql: str,
+    parameters: Mapping[str, Any] | Sequence[Any] = (),
+    limits: Limits | None = None,
+) -> Result:
+    """Run one statement and fetch its rows within the limits.
+
+    Raises:
+        UsageError: not a single reading statement, or wrong SQL.
+        DatabaseError: time limit exceeded, or the file is in trouble.
+    """
+    limits = limits or Limits()
+    with guarded(path, limits.seconds) as connection:
+        try:
+            cursor = connection.execute(sql, parameters)
+            if cursor.description is None:
+                raise UsageError("the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run")
+            return _fetch(cursor, limits)
+        except sqlite3.Warning as error:
+            raise UsageError("more than one statement", "run one SELECT at a time") from error
+        except sqlite3.Error as error:
+            raise _explain_statement(error, path, limits) from error
+        except (OverflowError, ValueError, MemoryError) as error:
+            raise UsageError(f"the statement cannot be run: {error}") from error
+
+
+def _fetch(cursor: sqlite3.Cursor, limits: Limits) -> Result:
+    result = Result([column[0] for column in cursor.description], [])
+    size = 0
+    for row in cursor:
+        if limits.rows is not None and len(result.rows) >= limits.rows:
+            result.cut = f"only the first {limits.rows} rows are shown"
+            break
+        size += sum(_size(value) for value in row)
+        if size > limits.result_bytes:
+            shown = len(result.rows)
+            result.cut = f"only the first {shown} rows are shown: the result exceeds {limits.result_bytes} bytes"
+            break
+        result.rows.append(row)
+    return result
+
+
+def _size(value: object) -> int:
+    return len(value) if isinstance(value, str | bytes) else 8
+
+
+def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> DatabaseError | UsageError:
+    text = str(error)
+    if "interrupted" in text:
+        return DatabaseError(
+            f"the statement was stopped after {limits.seconds:g} s", "narrow it down, or raise --timeout"
+        )
+    if "not authorized" in text or "prohibited" in text:
+        return UsageError(
+            f"refused: {text}", "only reading is allowed here: a single SELECT, with the usual SQL functions"
+        )
+    if "one statement at a time" in text:
+        return UsageError("more than one statement", "run one SELECT at a time")
+    if "attempt to write" in text or "readonly" in text:
+        return UsageError("refused: the statement writes", "only reading is allowed here")
+    if "malformed" in text or "not a database" in text or "disk I/O" in text or "locked" in text:
+        return explain(error, path)
+    return UsageError(f"SQL error: {text}", "see `opprof-db query --help` for examples")
