@@ -89,12 +89,11 @@ CREATE TABLE metrics (
 CREATE TABLE operators (
     id INTEGER NOT NULL,
     name TEXT NOT NULL,
-    op_type TEXT,
-    CONSTRAINT pk_operators PRIMARY KEY (id)
+    op_type TEXT NOT NULL,
+    CONSTRAINT pk_operators PRIMARY KEY (id),
+    CONSTRAINT uq_operators_name_op_type UNIQUE (name, op_type)
 )
  STRICT;
-
-CREATE UNIQUE INDEX uq_operators_name_op_type ON operators (name, coalesce(op_type, ''));
 
 CREATE TABLE runs (
     id INTEGER NOT NULL,

@@ -59,7 +59,7 @@ def runs(
     sql = f"SELECT * FROM run_overview{where} ORDER BY started_at IS NULL, started_at DESC, run_id DESC"
     with reading(db) as connection:
         columns, rows = select(connection, sql, parameters)
-    _print(columns, rows, style, wide=("operators", "cells", "missing", "labels"))
+    _print(columns, rows, style, wide=("operators", "cells", "missing", "path"))
 
 
 def _label_conditions(pairs: list[str]) -> tuple[list[str], tuple[str, ...]]:

@@ -171,7 +171,8 @@ def _read_rows(result: FamilyData, plan: HeaderPlan, lines: list[str]) -> None:
         if not line.strip():
             continue
         cells = fit_row(line.split(","), width)
-        if cells is None:
+        # Where lines end in a comma, a line of the header's width with nothing at its end was cut off.
+        if cells is None or (plan.trailing and line.count(",") < width and not cells[-1].strip()):
             count = count_cells(line)
             read, lost = read + count, lost + count
             message = f"{count} cells where the header names {width}"

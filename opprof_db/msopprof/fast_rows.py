@@ -70,6 +70,7 @@ def read_fast(plan: HeaderPlan, body: str) -> list[Row] | None:
         return None
     if plan.whole_kernel:
         return [(WHOLE_KERNEL_BLOCK, WHOLE_KERNEL_SUB_BLOCK, *rows[0])] if lines == 1 else None
-    if len({row[:2] for row in rows}) != lines:
+    keys = {row[:2] for row in rows}
+    if len(keys) != lines or min(keys)[0] < 0:  # type: ignore[operator]
         return None
     return rows

@@ -60,12 +60,7 @@ class Store:
         self._connection = connection
         self._statements: dict[tuple[str, tuple[str, ...]], str] = {}
         self._metrics: dict[tuple[str, str], int] = {}
-        self._operators: dict[tuple[str, str | None], int] = {}
-
-    def forget_ids(self) -> None:
-        """Drop remembered ids; call when a transaction was rolled back."""
-        self._metrics.clear()
-        self._operators.clear()
+        self._operators: dict[tuple[str, str], int] = {}
 
     def insert(self, table: str, values: dict[str, Any]) -> int:
         """Insert one row; returns its rowid."""
@@ -138,12 +133,10 @@ class Store:
         return identifier
 
     def _operator(self, name: str, op_type: str | None) -> int:
-        key = (name, op_type)
+        key = (name, op_type or "unknown")
         if key not in self._operators:
-            found = self._connection.execute(
-                "SELECT id FROM operators WHERE name = ? AND coalesce(op_type, '') = coalesce(?, '')", key
-            ).fetchone()
-            self._operators[key] = found[0] if found else self.insert("operators", {"name": name, "op_type": op_type})
+            found = self._connection.execute("SELECT id FROM operators WHERE name = ? AND op_type = ?", key).fetchone()
+            self._operators[key] = found[0] if found else self.insert("operators", {"name": name, "op_type": key[1]})
         return self._operators[key]
 
     def _metric(self, family: str, vendor: str) -> int:

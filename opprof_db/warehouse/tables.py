@@ -19,7 +19,6 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
-    func,
 )
 from sqlalchemy.types import BLOB
 
@@ -221,22 +220,15 @@ def _add_runs(metadata: MetaData) -> None:
 
 
 def _add_kernels(metadata: MetaData) -> None:
-    operators = Table(
+    Table(
         "operators",
         metadata,
         _key("Identifier of the operator."),
         _text("name", "Kernel name without _mix_aic/_mix_aiv, hash and tiling key.", nullable=False),
-        _text("op_type", "vector, cube, mix, or AiCore on 310P; NULL when not recorded."),
+        _text("op_type", "vector, cube, mix, or AiCore on 310P; unknown when not recorded.", nullable=False),
+        UniqueConstraint("name", "op_type"),
         comment="Families of kernels: the same operator over rebuilds and runs.",
         sqlite_strict=True,
-    )
-    # Two NULLs would count as different in a plain unique constraint.
-
-    Index(
-        "uq_operators_name_op_type",
-        operators.c.name,
-        func.coalesce(operators.c.op_type, ""),
-        unique=True,
     )
     Table(
         "kernels",

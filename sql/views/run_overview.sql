@@ -13,6 +13,7 @@
 --   cells         cells stored as values
 --   issues        problems met at ingest, remarks not counted
 --   labels        labels as key=value, separated by blanks
+--   path          where the whole run was last seen
 --   missing       what was not there; NULL when complete
 -- Example: SELECT run, kernels, duration_us FROM run_overview ORDER BY started_at DESC LIMIT 10
 SELECT
@@ -34,5 +35,10 @@ SELECT
         SELECT group_concat(c.key || '=' || c.value, ' ') FROM run_conditions AS c
         WHERE c.run_id = r.id AND c.kind = 'label'
     ) AS labels,
+    (
+        SELECT l.path FROM run_locations AS l
+        WHERE l.run_id = r.id
+        ORDER BY l.content DESC, l.last_seen_at DESC, l.path LIMIT 1
+    ) AS path,
     r.missing
 FROM runs AS r;
