@@ -66,6 +66,7 @@ def _expanded(entry: dict[str, Any]) -> list[Metric]:
 
 
 def _metric(entry: dict[str, Any]) -> Metric:
+    _no_stray_keys(entry, _METRIC_KEYS)
     vendor = entry["vendor"]
     return Metric(
         family=entry["family"],
@@ -82,12 +83,19 @@ def _metric(entry: dict[str, Any]) -> Metric:
         aliases=tuple(entry.get("aliases", ())),
         unit_base=entry.get("unit_base"),
         denominator=entry.get("denominator"),
-        metric_set=entry.get("metric_set"),
+        metric_set=_per_chip(entry),
         pipe=entry.get("pipe"),
     )
 
 
+def _per_chip(entry: dict[str, Any]) -> dict[str, str] | None:
+    """``metric_set`` by chip family; one text stands for every family that has the column."""
+    metric_set: str | dict[str, str] | None = entry.get("metric_set")
+    return dict.fromkeys(entry["chips"], metric_set) if isinstance(metric_set, str) else metric_set
+
+
 def _derived(entry: dict[str, Any]) -> DerivedMetric:
+    _no_stray_keys(entry, _DERIVED_KEYS)
     return DerivedMetric(
         column=entry["column"],
         family=entry["family"],
@@ -107,6 +115,7 @@ def _derived(entry: dict[str, Any]) -> DerivedMetric:
 
 
 def _change(entry: dict[str, Any]) -> Change:
+    _no_stray_keys(entry, _CHANGE_KEYS)
     return Change(
         date=entry["date"],
         chips=tuple(entry["chips"]),
@@ -118,5 +127,18 @@ def _change(entry: dict[str, Any]) -> Change:
 
 
 def _chip(entry: dict[str, Any]) -> Chip:
+    _no_stray_keys(entry, _CHIP_KEYS)
     fields: dict[str, Any] = {name: entry.get(name) for name in Chip.__dataclass_fields__}
     return Chip(**fields)
+
+
+def _no_stray_keys(entry: dict[str, Any], known: frozenset[str]) -> None:
+    """A misspelt optional key would otherwise be lost without a word."""
+    if stray := entry.keys() - known:
+        raise ValueError(f"unknown keys {sorted(stray)} in the catalogue entry {entry}")
+
+
+_METRIC_KEYS = frozenset(Metric.__dataclass_fields__) - {"polarity"} | {"better", "count"}
+_DERIVED_KEYS = frozenset(DerivedMetric.__dataclass_fields__) - {"polarity"} | {"better"}
+_CHANGE_KEYS = frozenset(Change.__dataclass_fields__)
+_CHIP_KEYS = frozenset(Chip.__dataclass_fields__)

@@ -101,7 +101,10 @@ class Metric:
     unit_base: str | None = None
     denominator: str | None = None
     metric_set: dict[str, str] | None = None
-    """Chip family -> value of ``--aic-metrics`` that fills this column, where it is not the family's own."""
+    """Chip family -> value of ``--aic-metrics`` that fills this column, where it is not the family's own.
+
+    Joined by commas where counters of several sets are needed.
+    """
     pipe: str | None = None
 
     def metric_set_on(self, chip: str) -> str:
@@ -146,9 +149,11 @@ class Change:
 
     date: str
     chips: tuple[str, ...]
+    """Chip families (``Chip.family``): 910_93 is not implied by 910B."""
     family: str | None
+    """CSV family; ``None``: any."""
     columns: tuple[str, ...]
-    """Shell patterns over SQL columns."""
+    """Shell patterns over SQL columns; empty: no CSV column, but the simulator trace."""
     effect: str
     source: str
 
@@ -159,7 +164,9 @@ class Chip:
 
     soc: str
     family: str
+    """910B, 910_93, 310P, 310B or 950."""
     header_family: str
+    """Whose CSV headers its runs have: 910B, 310P or 950."""
     aic_cores: int | None
     aiv_cores: int | None
     sim_clock_mhz: float | None

@@ -76,7 +76,7 @@ def drop_uncollected_zeros(data: FamilyData, chip_family: str | None, collected:
         if column not in _ALWAYS_MEASURED:
             sets.setdefault(metric.metric_set_on("950"), []).append(metric)
     for metric_set, metrics in sets.items():
-        if collected is not None and metric_set.lower() in collected:
+        if collected is not None and collected.issuperset(metric_set.lower().split(",")):
             continue
         if not any(value for metric in metrics for _, _, value in data.cells(metric.column)):
             for metric in metrics:
