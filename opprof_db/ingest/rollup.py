@@ -24,6 +24,8 @@ IDLE_SHARE = 0.01
 UNKNOWN_KIND = "unknown"
 DURATION = "duration_us"
 WHOLE_KERNEL = "kernel"
+WHOLE_CORE = "aicore"
+"""Kind of the one row that the 310P prints for all cores of a kernel."""
 
 
 class CoreRow(msgspec.Struct, frozen=True):
@@ -165,9 +167,12 @@ def derive(rows: Iterable[RollupRow], duration_us: float | None, op_type: str | 
     table: dict[tuple[str, str], list[RollupRow]] = {}
     for row in rows:
         table.setdefault((row.metric.family, row.metric.column), []).append(row)
+    on_310p = any(row.kind == WHOLE_CORE for found in table.values() for row in found)
     derived = []
     for metric in load().derived:
         if metric.op_types and op_type not in metric.op_types:
+            continue
+        if not (("310P" in metric.chips) if on_310p else any(chip != "310P" for chip in metric.chips)):
             continue
         for kind in _kinds(metric, table):
             top = _total(table, metric, metric.numerator, kind, metric.statistic)
@@ -189,7 +194,7 @@ def _kinds(metric: DerivedMetric, table: dict[tuple[str, str], list[RollupRow]])
     if metric.core is Core.BOTH:
         return [None]
     present = {row.kind for column in metric.numerator for row in table.get((metric.family, column), ())}
-    return [kind for kind in (metric.core.value, "aicore") if kind in present]
+    return [kind for kind in (metric.core.value, WHOLE_CORE) if kind in present]
 
 
 def _total(
