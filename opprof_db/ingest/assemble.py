@@ -100,7 +100,7 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
     rows = _fill_facts(record, families)
     dump = dump_of(taken, kernel)
     _fill_kernel(record, kernel, info, families, dump, issues)
-    _fill_rollup(record, rows)
+    _fill_rollup(record, families, rows)
     record.artifacts = artifacts
     counts = CellCounts()
     parts: list[BasicInfo | FamilyData] = [*families, *([info] if info else [])]
@@ -156,13 +156,13 @@ def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[Rollup
     return rows
 
 
-def _fill_rollup(record: KernelRecord, rows: list[RollupRow]) -> None:
+def _fill_rollup(record: KernelRecord, families: list[FamilyData], rows: list[RollupRow]) -> None:
     record.rollup = [
         (r.metric.family, r.metric.vendor, r.kind, r.n, r.n_idle, r.sum, r.mean, r.min, r.max, r.std,
          r.max_block_id, r.max_sub_block_id)
         for r in rows
     ]  # fmt: skip
-    derived = derive(rows, record.values["duration_us"], record.values["op_type"])
+    derived = derive(families, rows, record.values["duration_us"], record.values["op_type"])
     record.rollup += [
         (d.metric.family, derived_name(d.metric.column), d.kind, d.n, 0, *_single(d.value)) for d in derived
     ]

@@ -162,8 +162,14 @@ class DerivedRow:
     value: float
 
 
-def derive(rows: Iterable[RollupRow], duration_us: float | None, op_type: str | None) -> list[DerivedRow]:
-    """Figures with a defined formula (catalogue: derived.toml); undefined ones (0/0) have no row."""
+def derive(
+    families: Iterable[FamilyData], rows: Iterable[RollupRow], duration_us: float | None, op_type: str | None
+) -> list[DerivedRow]:
+    """Figures with a defined formula (catalogue: derived.toml).
+
+    Undefined ones (0/0) have no row, nor those for which a file lacks one of the formula's columns.
+    """
+    present = {(data.family, column) for data in families for column in data.metrics}
     table: dict[tuple[str, str], list[RollupRow]] = {}
     for row in rows:
         table.setdefault((row.metric.family, row.metric.column), []).append(row)
@@ -171,6 +177,9 @@ def derive(rows: Iterable[RollupRow], duration_us: float | None, op_type: str | 
     derived = []
     for metric in load().derived:
         if metric.op_types and op_type not in metric.op_types:
+            continue
+        needed = {(metric.family, column) for column in (*metric.numerator, *metric.denominator) if column != DURATION}
+        if not needed <= present:
             continue
         if not (("310P" in metric.chips) if on_310p else any(chip != "310P" for chip in metric.chips)):
             continue
