@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import IO
 
 import zstandard
 
-from opprof_db.ingest.snapshot import BLOCK_BYTES, ChangedWhileReadingError, FileState, Snapshot, blocks
+from opprof_db.ingest.snapshot import (
+    BLOCK_BYTES,
+    ChangedWhileReadingError,
+    FileState,
+    Snapshot,
+    blocks,
+    load,
+)
 from opprof_db.warehouse.store import StoredContent
 
 CHUNK_BYTES = BLOCK_BYTES
 """Raw bytes per chunk: bounds memory, and keeps each chunk below the value limit of ``query``."""
+IN_MEMORY_BYTES = 4 * 1024 * 1024
+"""Files up to this size are compressed in memory, larger ones through a file on disk."""
 DEFAULT_ARCHIVE_MAX = 256 * 1024 * 1024
 _LEVEL = 1
 """On counters as text, higher levels take twice the time for no smaller result (benchmarks/ingest_device.py)."""
@@ -34,12 +46,24 @@ def pack(sha256: str, data: bytes) -> StoredContent:
     return StoredContent(sha256, len(data), "zstd", sum(map(len, chunks)), chunks)
 
 
+@dataclass(frozen=True, slots=True)
+class LargeFile:
+    """Stands for the chunks of a large file until ``spool`` makes them; travels between processes."""
+
+    path: Path
+    rel: str
+
+    def __iter__(self) -> Iterator[bytes]:
+        raise AssertionError("spool() comes first")
+
+
 class SpooledChunks:
-    """Compressed chunks of a large file, kept on disk until the write lock is held."""
+    """Compressed chunks of a large file, kept in a nameless file on disk until they are written."""
 
     def __init__(self, spool: IO[bytes], sizes: list[int]) -> None:
         self._spool = spool
         self._sizes = sizes
+        weakref.finalize(self, spool.close)
 
     def __iter__(self) -> Iterator[bytes]:
         self._spool.seek(0)
@@ -48,33 +72,57 @@ class SpooledChunks:
 
 
 def pack_file(taken: Snapshot, state: FileState) -> StoredContent:
-    """Compress a file of any size in bounded memory.
+    """Compress a file, or note a large one for ``spool``.
 
     Raises:
         ChangedWhileReadingError: the file is not the one that was hashed.
     """
     assert state.sha256 is not None
-    if state.data is not None:
-        return pack(state.sha256, state.data)
+    if state.data is not None or state.size <= IN_MEMORY_BYTES:
+        return pack(state.sha256, load(taken, state))
+    large = LargeFile(taken.run.root / state.found.rel, state.found.rel)
+    return StoredContent(state.sha256, state.size, "zstd", 0, large)
+
+
+def spool(content: StoredContent) -> StoredContent:
+    """Compress a large file in bounded memory, before the write lock is taken.
+
+    Raises:
+        ChangedWhileReadingError: the file is not the one that was hashed.
+    """
+    if not isinstance(content.chunks, LargeFile):
+        return content
     compressor = _compressor()
     digest = hashlib.sha256()
     sizes: list[int] = []
-    spool = tempfile.TemporaryFile()  # noqa: SIM115 - lives until the chunks were written
     total = 0
+    stream = tempfile.TemporaryFile()  # noqa: SIM115 - SpooledChunks closes it
+    chunks = SpooledChunks(stream, sizes)
     try:
-        for block, _ in blocks(taken.run.root / state.found.rel):
+        for block, _ in blocks(content.chunks.path):
             digest.update(block)
             total += len(block)
-            sizes.append(spool.write(compressor.compress(block)))
+            sizes.append(stream.write(compressor.compress(block)))
     except OSError as error:
-        raise ChangedWhileReadingError(state.found.rel) from error
-    if digest.hexdigest() != state.sha256:
-        raise ChangedWhileReadingError(state.found.rel)
-    return StoredContent(state.sha256, total, "zstd", sum(sizes), SpooledChunks(spool, sizes))
+        raise ChangedWhileReadingError(content.chunks.rel) from error
+    if digest.hexdigest() != content.sha256:
+        raise ChangedWhileReadingError(content.chunks.rel)
+    return StoredContent(content.sha256, total, "zstd", sum(sizes), chunks)
+
+
+class DamagedArchiveError(ValueError):
+    """Archived bytes are not what was archived."""
 
 
 def unpack(codec: str, chunk: bytes) -> bytes:
-    """One chunk as it was."""
+    """One chunk as it was.
+
+    Raises:
+        DamagedArchiveError: the chunk cannot be decompressed.
+    """
     if codec == "raw":
         return chunk
-    return zstandard.ZstdDecompressor().decompress(chunk, max_output_size=CHUNK_BYTES)
+    try:
+        return zstandard.ZstdDecompressor().decompress(chunk, max_output_size=CHUNK_BYTES)
+    except zstandard.ZstdError as error:
+        raise DamagedArchiveError(str(error)) from error

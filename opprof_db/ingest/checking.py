@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 
-from opprof_db.ingest.archive import unpack
+from opprof_db.ingest.archive import DamagedArchiveError, unpack
 
 
 def problems(connection: sqlite3.Connection) -> list[str]:
@@ -45,7 +45,7 @@ def _archive(connection: sqlite3.Connection) -> list[str]:
                 data = unpack(codec, chunk)
                 digest.update(data)
                 length += len(data)
-        except ValueError as error:
+        except DamagedArchiveError as error:
             found.append(f"archive: content {identifier} cannot be unpacked: {error}")
             continue
         if length != size or digest.hexdigest() != sha256:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from opprof_db.errors import DatabaseError, InputError, UsageError
-from opprof_db.ingest.archive import unpack
+from opprof_db.ingest.archive import DamagedArchiveError, unpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +69,19 @@ def _write(connection: sqlite3.Connection, path: Path, content: int, sha256: str
     digest = hashlib.sha256()
     size = 0
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    with os.fdopen(handle, "wb") as stream:
-        for (chunk,) in connection.execute(
-            "SELECT data FROM content_chunks WHERE content_id = ? ORDER BY seq", (content,)
-        ):
-            data = unpack(codec, chunk)
-            digest.update(data)
-            size += stream.write(data)
-    if digest.hexdigest() != sha256:
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            for (chunk,) in connection.execute(
+                "SELECT data FROM content_chunks WHERE content_id = ? ORDER BY seq", (content,)
+            ):
+                data = unpack(codec, chunk)
+                digest.update(data)
+                size += stream.write(data)
+        if digest.hexdigest() != sha256:
+            raise DamagedArchiveError("the hash differs")
+    except DamagedArchiveError as error:
         path.unlink()
-        raise DatabaseError(f"{path.name}: the archived bytes are damaged (hash differs)", "run `opprof-db db check`")
+        raise DatabaseError(
+            f"{path.name}: the archived bytes are damaged ({error})", "run `opprof-db db check`"
+        ) from error
     return size

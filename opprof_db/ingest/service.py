@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from opprof_db.errors import InputError
-from opprof_db.ingest import snapshot
+from opprof_db.ingest import archive, snapshot
 from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
 from opprof_db.ingest.chip import ChipFacts, chip_of_run
 from opprof_db.ingest.flags import parse_metric_sets
@@ -264,7 +264,14 @@ def _finish(
 
 
 def _records(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
-    """The launches of a run: as read, or read now, in parallel where there are workers."""
+    """The launches of a run, with the bytes of their large files at hand."""
+    for kernel in _assembled(prepared, run, pool):
+        kernel.record.contents = [archive.spool(content) for content in kernel.record.contents]
+        yield kernel
+
+
+def _assembled(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
+    """The launches as read, or read now, in parallel where there are workers."""
     if prepared.kernels is not None:
         yield from prepared.kernels
         return

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from opprof_db import __version__
+from opprof_db.ingest.archive import spool
 from opprof_db.ingest.assemble import Assembled, Context, file_entry, issue_row
 from opprof_db.ingest.chip import ChipFacts
 from opprof_db.ingest.identity import Identity
@@ -152,7 +153,7 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
     for found in taken.run.others:
         state = taken.files[found.rel]
         row = file_entry(taken, state, context, holder)
-        contents = {content.sha256: store.content(content) for content in holder.contents}
+        contents = {content.sha256: store.content(spool(content)) for content in holder.contents}
         holder.contents.clear()
         folder = found.folder.removesuffix("/dump") if found.folder != "dump" else ""
         store.artifact(run_id, kernels.get(folder), row, contents)

@@ -17,6 +17,7 @@ from typing import Any
 
 from opprof_db.errors import DatabaseError, UsageError
 from opprof_db.warehouse.connection import explain
+from opprof_db.warehouse.resolve import did_you_mean
 
 MAX_VALUE_BYTES = 2 * 1024 * 1024
 MAX_LIKE_PATTERN = 1_000
@@ -133,7 +134,7 @@ def run(
         except sqlite3.Warning as error:
             raise UsageError("more than one statement", "run one SELECT at a time") from error
         except sqlite3.Error as error:
-            raise _explain_statement(error, path, limits) from error
+            raise _explain_statement(error, path, limits) or _wrong_sql(str(error), path) from error
         except (OverflowError, ValueError, MemoryError) as error:
             raise UsageError(f"the statement cannot be run: {error}") from error
 
@@ -158,7 +159,7 @@ def _size(value: object) -> int:
     return len(value) if isinstance(value, str | bytes) else 8
 
 
-def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> DatabaseError | UsageError:
+def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> DatabaseError | UsageError | None:
     text = str(error)
     if "interrupted" in text:
         return DatabaseError(
@@ -174,4 +175,27 @@ def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> Data
         return UsageError("refused: the statement writes", "only reading is allowed here")
     if "malformed" in text or "not a database" in text or "disk I/O" in text or "locked" in text:
         return explain(error, path)
-    return UsageError(f"SQL error: {text}", "see `opprof-db query --help` for examples")
+    return None
+
+
+def _wrong_sql(text: str, path: Path) -> UsageError:
+    """A mistake in the statement; a wrong table or column name gets a suggestion."""
+    kind, _, name = text.partition(": ")
+    hint = None
+    if kind in ("no such table", "no such column"):
+        connection = open_readonly(path)
+        try:
+            objects = [
+                row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            ]
+            known = objects
+            if kind == "no such column":
+                known = [
+                    row[0]
+                    for table in objects
+                    for row in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))
+                ]
+            hint = did_you_mean(name.rpartition(".")[2], known)
+        finally:
+            connection.close()
+    return UsageError(f"SQL error: {text}", hint or "see `opprof-db query --help` for examples")
