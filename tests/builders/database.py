@@ -1,0 +1,42 @@
+"""The fixture database of the present schema: ``python -m tests.builders.database tests/fixtures/databases``.
+
+Run once per released schema version; the files of earlier versions are never written again.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from opprof_db.ingest.options import IngestOptions
+from opprof_db.ingest.service import find, ingest
+from opprof_db.warehouse import migrate, opening
+from opprof_db.warehouse.upkeep import compact
+from tests.builders.examples import infer_310p, transfers
+
+
+def write(folder: Path) -> Path:
+    """Write the fixture: a vector run with a bad cell and a label, and a 310P run."""
+    path = folder / f"schema_{migrate.revisions()[-1]}.db"
+    if path.exists():
+        raise FileExistsError(path)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as name:
+        runs = Path(name)
+        bad = transfers(fixed=True)
+        bad.overrides["PipeUtilization", "aiv_vec_ratio", 0] = "broken"
+        bad.write(runs / "OPPROF_20260512111842_GHTRWQPLKMXNVBZC")
+        infer_310p().write(runs / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
+        with opening.writing(path, create=True) as connection:
+            for _ in ingest(connection, path, find([runs]), IngestOptions(labels={"branch": "main"})):
+                pass
+            compact(connection, path)
+    with closing(migrate.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    return path
+
+
+if __name__ == "__main__":
+    print(write(Path(sys.argv[1])))

@@ -1,0 +1,144 @@
+"""The bundled examples: ``python -m tests.builders.examples examples/out`` writes them, the same bytes every time.
+
+A vector kernel before and after its small transfers were fixed (the figures of msopprof's own
+example on 910B4), a mix kernel, a run with two operators launched twice each, and a 310P run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.builders.device import CoreLoad, Launch
+
+
+def spread(low: float, high: float, at: int, of: int) -> float:
+    """Evenly spaced figures from low to high, mixed up so that neighbours differ."""
+    return low + (high - low) * ((at * 5) % of) / (of - 1)
+
+
+def transfers(*, fixed: bool) -> Launch:
+    """Eight vector cores moving 40 MiB in and 20 MiB out, by 4 KiB or by 40 KiB."""
+    instructions = 1025 if fixed else 10241
+    times, mte2, mte3, vec = (
+        ((871.2, 891.5), (0.88, 0.93), (0.29, 0.31), (0.22, 0.24))
+        if fixed
+        else ((2006.67, 2049.09), (0.8604, 0.8633), (0.3887, 0.4075), (0.1015, 0.1036))
+    )
+    blocks = []
+    for at in range(8):
+        time = spread(*times, at, 8)
+        blocks.append(
+            [
+                CoreLoad(
+                    "vector0",
+                    time,
+                    shares={
+                        "vec": spread(*vec, at, 8),
+                        "scalar": 0.12 if fixed else 0.31,
+                        "mte2": spread(*mte2, at, 8),
+                        "mte3": spread(*mte3, at, 8),
+                    },
+                    volumes_kib={"gm_to_ub": 40960.0, "ub_to_gm": 20480.0},
+                    instructions={"mte2": instructions, "mte3": (instructions + 1) // 2},
+                    waits={"vec": 0.62, "mte2": 0.05, "mte3": 0.44},
+                    l2={"write_cache": (163840, 0), "r0_read_cache": (1200, 162640), "r1_read_cache": (1300, 162540)},
+                    fops=5_242_880,
+                )
+            ]
+        )
+    return Launch("add_custom", "vector", 892.02 if fixed else 2049.78, blocks, pid=31002 if fixed else 30417)
+
+
+def matmul() -> Launch:
+    """A mix kernel on 24 cube cores and 48 vector cores, its name as frameworks write it."""
+    blocks = []
+    for at in range(24):
+        cube = CoreLoad(
+            "cube0",
+            spread(168.0, 176.5, at, 24),
+            shares={"cube": 0.71, "scalar": 0.18, "mte1": 0.52, "mte2": 0.63, "mte3": 0.0, "fixpipe": 0.09},
+            volumes_kib={"gm_to_l1": 12288.0, "l0c_to_gm": 512.0},
+            instructions={"mte1": 6144, "mte2": 384, "cube": 12288},
+            waits={"cube": 0.27, "mte1": 0.31, "mte2": 0.22},
+            l2={"write_cache": (4096, 0), "r0_read_cache": (41000, 8152), "r1_read_cache": (40800, 8352)},
+            fops=805_306_368,
+        )
+        vectors = [
+            CoreLoad(
+                f"vector{number}",
+                spread(41.0, 46.0, at + 3 * number, 24),
+                shares={"vec": 0.38, "scalar": 0.22, "mte2": 0.41, "mte3": 0.19},
+                volumes_kib={"gm_to_ub": 256.0, "ub_to_gm": 256.0},
+                instructions={"mte2": 16, "mte3": 16},
+                waits={"vec": 0.48, "mte2": 0.55, "mte3": 0.71},
+                l2={"write_cache": (2048, 0), "r0_read_cache": (1010, 14), "r1_read_cache": (1008, 16)},
+                conflicts={"total": 0.011, "bankgroup": 0.008, "bank": 0.003},
+                fops=131_072,
+            )
+            for number in (0, 1)
+        ]
+        blocks.append([cube, *vectors])
+    return Launch(
+        "MatMulBias_1e04ee05ab491cc5ae9c3d5c9ee8950b_10001_mix_aic",
+        "mix",
+        180.34,
+        blocks,
+        soc="Ascend910B1",
+        mix_block_dim=48,
+        pid=52210,
+        rated_freq=1850,
+    )
+
+
+def small_vector(name: str, duration: float, launch: int, vec: float) -> Launch:
+    """A short vector kernel; the first launch of each operator is a little slower."""
+    cold = 1.18 if launch == 0 else 1.0
+    blocks = [
+        [
+            CoreLoad(
+                "vector0",
+                (duration - 1.1) * cold * spread(0.93, 1.0, at, 20),
+                shares={"vec": vec, "scalar": 0.35, "mte2": 0.44, "mte3": 0.26},
+                volumes_kib={"gm_to_ub": 96.0, "ub_to_gm": 96.0},
+                instructions={"mte2": 12, "mte3": 12},
+                waits={"vec": 0.33, "mte2": 0.4, "mte3": 0.52},
+                l2={"write_cache": (768, 0), "r0_read_cache": (300, 84), "r1_read_cache": (310, 74)},
+                fops=24_576,
+            )
+        ]
+        for at in range(20)
+    ]
+    return Launch(name, "vector", duration * cold, blocks, soc="Ascend910B3", pid=60100, rated_freq=1800)
+
+
+def infer_310p() -> Launch:
+    """One row for the whole kernel, no block columns, only aic_* headers."""
+    core = CoreLoad(
+        "all",
+        8.1,
+        shares={"vec": 0.111, "scalar": 0.148, "mte2": 0.271, "mte3": 0.234},
+        volumes_kib={"gm_to_ub": 512.0, "ub_to_gm": 256.0},
+        instructions={"mte2": 64, "mte3": 32},
+        waits={"vec": 0.2, "mte2": 0.1},
+        l2={"write_cache": (700, 100)},
+        fops=65_536,
+    )
+    return Launch("add_custom", "AiCore", 9.8, [[core]], chip="310P", soc=None, block_dim=8, pid=7155, rated_freq=1080)
+
+
+def write(target: Path) -> None:
+    """Write the whole set below ``target``."""
+    transfers(fixed=False).write(target / "before" / "OPPROF_20260512093015_KQWJXZPLMVNRTYBD")
+    transfers(fixed=True).write(target / "after" / "OPPROF_20260512111842_GHTRWQPLKMXNVBZC")
+    matmul().write(target / "OPPROF_20260513140207_MXUYTRPQWLKJHGFD")
+    several = target / "OPPROF_20260514081533_VBNMKLPOIUYTREWQ"
+    for number, (name, duration, vec) in enumerate((("gelu_custom", 14.62, 0.58), ("reduce_sum", 9.26, 0.22))):
+        for launch in (0, 1):
+            stamp = f"202605140815{40 + 2 * number + launch}284"
+            small_vector(name, duration, launch, vec).write(several / "device0" / name / str(launch), stamp)
+    infer_310p().write(target / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))
