@@ -146,6 +146,8 @@ def issues(
         if levels != order and code is None:
             hidden = connection.execute("SELECT count(*) FROM ingest_issues WHERE severity = 'info'").fetchone()[0]
     _print(columns, rows, style, wide=("issue_id", "run_id", "cells"))
+    if style is Format.TABLE and not rows:
+        note("no problems" + (" of this kind" if code or run else ""))
     if hidden and style is Format.TABLE:
         note(f"{hidden} remarks are not shown; see them with --severity info")
 

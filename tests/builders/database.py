@@ -32,6 +32,8 @@ def write(folder: Path) -> Path:
         with opening.writing(path, create=True) as connection:
             for _ in ingest(connection, path, find([runs]), IngestOptions(labels={"branch": "main"})):
                 pass
+            # Where this machine keeps its temporary files is nobody's business.
+            connection.execute("UPDATE run_locations SET path = '/runs/' || run_id")
             compact(connection, path)
     with closing(migrate.connect(path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")

@@ -17,6 +17,23 @@ from opprof_db.catalog import BASIC_INFO, load
 GIB_PER_KIB_US = 1024e6 / 2**30
 """KiB per us to GiB/s."""
 
+BANDWIDTH_OF = {
+    "main_mem_read": ("read_main_memory", 1.0),
+    "main_mem_write": ("write_main_memory", 1.0),
+    "ub_read_bw_vector": ("gm_to_ub", 1.0),
+    "ub_write_bw_vector": ("ub_to_gm", 1.0),
+    "ub_read_bw_gm": ("ub_to_gm", 1.0),
+    "ub_write_bw_gm": ("gm_to_ub", 1.0),
+    "l1_write": ("gm_to_l1", 1.0),
+    "l1_read": ("gm_to_l1", 2.0),
+    "l0a_write": ("gm_to_l1", 1.0),
+    "l0a_read": ("gm_to_l1", 2.0),
+    "l0b_write": ("gm_to_l1", 1.0),
+    "l0b_read": ("gm_to_l1", 2.0),
+    "l0c_write_bw_cube": ("l0c_to_gm", 16.0),
+    "l0c_read_bw_cube": ("l0c_to_gm", 15.0),
+}
+"""Bandwidth of a memory -> (path that fills or empties it, how often the model passes the data over it)."""
 L2_FIELDS = ("write_cache", "r0_read_cache", "r1_read_cache")
 
 
@@ -233,8 +250,8 @@ class Figures:
             return core.fops if rest == ("vec_fops" if core.kind == "aiv" else "cube_fops") else 0
         if rest.endswith("_instr_number"):
             return core.instructions.get("cube", 0) if "int_" not in rest else 0
-        if rest.startswith(("ub_", "l0c_")):
-            return self._bandwidth(rest)
+        if rest.endswith("(GB/s)"):
+            return self._bandwidth(rest.removesuffix("(GB/s)"))
         return 0
 
     def _busy(self, pipe: str) -> float:
@@ -260,8 +277,8 @@ class Figures:
         return (self._volume(path) or 0.0) / busy * GIB_PER_KIB_US if busy else 0.0
 
     def _bandwidth(self, path: str) -> float:
-        named = {"main_mem_read": "read_main_memory", "main_mem_write": "write_main_memory"}.get(path, path)
-        return (self._volume(named) or 0.0) / self.bandwidth_time * GIB_PER_KIB_US
+        named, times = BANDWIDTH_OF.get(path, (path, 1.0))
+        return times * (self._volume(named) or 0.0) / self.bandwidth_time * GIB_PER_KIB_US
 
     def _hit_rate(self, kind: str) -> float:
         """Hits over hits and misses; 910B prints 0 for 0/0."""

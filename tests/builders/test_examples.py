@@ -57,8 +57,8 @@ def test_volume_bandwidth_and_time_agree(ingested: Warehouse) -> None:
 
 def test_ratios_of_a_mix_kernel_are_over_the_whole_microseconds_of_the_task(ingested: Warehouse) -> None:
     rows = ingested.rows(
-        "SELECT aic_cube_time_us, aic_cube_ratio, duration_us FROM pipe_utilization p JOIN kernels k ON k.id = p.kernel_id"
-        " WHERE op_type = 'mix' AND sub_block_id = 'cube0'"
+        "SELECT aic_cube_time_us, aic_cube_ratio, duration_us FROM pipe_utilization p"
+        " JOIN kernels k ON k.id = p.kernel_id WHERE op_type = 'mix' AND sub_block_id = 'cube0'"
     )
     assert len(rows) == 24
     for busy, ratio, duration in rows:
@@ -69,7 +69,8 @@ def test_the_fix_moves_what_it_should(ingested: Warehouse) -> None:
     rows = dict(
         ingested.rows(
             "SELECT r.name, m.max FROM kernel_metric_values m JOIN kernels k ON k.id = m.kernel_id"
-            " JOIN runs r ON r.id = k.run_id WHERE m.metric = 'aiv_mte2_kb_per_instruction' AND r.name LIKE '%20260512%'"
+            " JOIN runs r ON r.id = k.run_id"
+            " WHERE m.metric = 'aiv_mte2_kb_per_instruction' AND r.name LIKE '%20260512%'"
         )
     )
     assert rows == {
