@@ -60,7 +60,12 @@ def ingest(
     archive_max: Annotated[
         str, typer.Option(metavar="SIZE", help="Larger files are not archived (device CSVs always are).")
     ] = "256MiB",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=64, help="Processes that read files.")] = 1,
+    jobs: Annotated[
+        int | None,
+        typer.Option(
+            "--jobs", "-j", min=0, max=64, help="Processes that read, beside the one that writes (one for large trees)."
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 3 on any issue.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Read everything, store nothing.")] = False,
     style: FormatOption = Format.TABLE,
@@ -71,8 +76,9 @@ def ingest(
     a folder that has grown replaces its former self. Nothing is ever written into the source folders.
     """
     from opprof_db.ingest import options as opts
-    from opprof_db.ingest.service import find
+    from opprof_db.ingest.service import find, fitting_jobs
 
+    found = find(paths)
     chosen = opts.IngestOptions(
         labels=opts.parse_labels(label or []),
         conditions={
@@ -88,10 +94,9 @@ def ingest(
         },
         label_from_path=opts.parse_path_pattern(label_from_path),
         archive_max=opts.parse_size(archive_max),
-        jobs=jobs,
+        jobs=fitting_jobs(found.kernels) if jobs is None else jobs,
         dry_run=dry_run,
     )
-    found = find(paths)
     for message in found.notes:
         note(message)
     for root, problem in found.problems:

@@ -46,9 +46,7 @@ class Assembled:
 
 def dump_of(taken: Snapshot, kernel: KernelFolder) -> dict[str, str]:
     """The pairs of the launch's dump/op_basic_info.txt; empty when there is none."""
-    folder = kernel.rel.partition("#")[0]
-    rel = f"{folder}/dump/op_basic_info.txt" if folder else "dump/op_basic_info.txt"
-    state = taken.files.get(rel)
+    state = taken.files.get(snapshot.dump_info_of(kernel))
     if state is None or state.sha256 is None:
         return {}
     return read_op_basic_info_text(snapshot.load(taken, state))

@@ -22,7 +22,8 @@ class IngestOptions:
     label_from_path: re.Pattern[str] | None = None
     archive_max: int = DEFAULT_ARCHIVE_MAX
     """Bytes; larger files are listed and hashed, not archived (device CSVs always are)."""
-    jobs: int = 1
+    jobs: int = 0
+    """Processes that read, beside the one that writes."""
     dry_run: bool = False
 
     def path_labels(self, path: str) -> dict[str, str]:

@@ -124,7 +124,7 @@ def _statistics(
         working = None if working is None else list(compress(working, present))
         numbers = [value for value in values if value is not None]
     n = len(numbers)
-    total = math.fsum(numbers) if with_total else None
+    total = _sum(numbers) if with_total else None
     shown = total if metric.aggregate is Aggregate.SUM else None
     n_idle = 0
     if working is not None:
@@ -143,13 +143,25 @@ def _statistics(
 
 def _spread(
     numbers: Sequence[int | float], low: int | float, high: int | float, total: float | None
-) -> tuple[float, float]:
-    """Mean and population standard deviation."""
+) -> tuple[float | None, float | None]:
+    """Mean and population standard deviation; ``None`` where a hostile value makes them overflow."""
     if low == high:
         return float(low), 0.0
     count = len(numbers)
-    mean = (math.fsum(numbers) if total is None else total) / count
-    return mean, math.dist(numbers, [mean] * count) / math.sqrt(count)
+    total = _sum(numbers) if total is None else total
+    if total is None:
+        return None, None
+    mean = total / count
+    std = math.dist(numbers, [mean] * count) / math.sqrt(count)
+    return mean, std if math.isfinite(std) else None
+
+
+def _sum(numbers: Sequence[int | float]) -> float | None:
+    """Exactly rounded sum, the same in any order; ``None`` when it exceeds a double."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,24 +187,37 @@ def derive(
         table.setdefault((row.metric.family, row.metric.column), []).append(row)
     on_310p = any(row.kind == WHOLE_CORE for found in table.values() for row in found)
     derived = []
-    for metric in load().derived:
-        if metric.op_types and op_type not in metric.op_types:
-            continue
-        needed = {(metric.family, column) for column in (*metric.numerator, *metric.denominator) if column != DURATION}
-        if not needed <= present:
-            continue
-        if not (("310P" in metric.chips) if on_310p else any(chip != "310P" for chip in metric.chips)):
+    for metric, needed in _formulas(on_310p):
+        if (metric.op_types and op_type not in metric.op_types) or not needed <= present:
             continue
         for kind in _kinds(metric, table):
             top = _total(table, metric, metric.numerator, kind, metric.statistic)
+            if top is None:
+                continue
             if metric.denominator == (DURATION,):
                 bottom = None if duration_us is None else (duration_us, 1)
             else:
                 bottom = _total(table, metric, metric.denominator, kind, "sum")
-            if top is not None and bottom is not None and bottom[0] > 0:
+            if bottom is not None and bottom[0] > 0:
                 value = metric.scale * top[0] / bottom[0]
-                derived.append(DerivedRow(metric, kind or WHOLE_KERNEL, top[1], value))
+                if math.isfinite(value):
+                    derived.append(DerivedRow(metric, kind or WHOLE_KERNEL, top[1], value))
     return derived
+
+
+@cache
+def _formulas(on_310p: bool) -> tuple[tuple[DerivedMetric, frozenset[tuple[str, str]]], ...]:
+    """Derived metrics that hold for the chip, with the (family, column) pairs each needs."""
+    return tuple(
+        (
+            metric,
+            frozenset(
+                (metric.family, column) for column in (*metric.numerator, *metric.denominator) if column != DURATION
+            ),
+        )
+        for metric in load().derived
+        if ("310P" in metric.chips if on_310p else any(chip != "310P" for chip in metric.chips))
+    )
 
 
 def _kinds(metric: DerivedMetric, table: dict[tuple[str, str], list[RollupRow]]) -> list[str | None]:
@@ -223,8 +248,8 @@ def _total(
     numbers = [value for value in values if value is not None]
     if not numbers:
         return None
-    total = max(numbers) if statistic == "max" else math.fsum(numbers)
-    return total, max(row.n for row in found)
+    total = max(numbers) if statistic == "max" else _sum(numbers)
+    return None if total is None else (total, max(row.n for row in found))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from opprof_db.errors import InputError
-from opprof_db.ingest import archive, snapshot
+from opprof_db.ingest import archive, snapshot, transfer
 from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
 from opprof_db.ingest.chip import ChipFacts, chip_of_run
 from opprof_db.ingest.flags import parse_metric_sets
@@ -23,11 +24,17 @@ from opprof_db.ingest.snapshot import ChangedWhileReadingError, Snapshot
 from opprof_db.ingest.writing import RunToWrite, note_known, write_run
 from opprof_db.msopprof.device_csv import CellCounts
 from opprof_db.msopprof.issues import Issue
-from opprof_db.msopprof.layout import Discovery, RunFolder, discover
+from opprof_db.msopprof.layout import Discovery, KernelFolder, RunFolder, discover
 from opprof_db.warehouse.connection import transaction
 
 BUFFERED_CELLS = 300_000
 """Cells read ahead before the write lock is taken; about 10 MB. A larger run is streamed from there on."""
+LARGE_TREE_LAUNCHES = 60
+"""From so many launches on, a reading process is worth its start-up time."""
+RUNS_AHEAD = 4
+"""Runs that workers may be ahead of the writer."""
+KERNELS_AHEAD = 16
+"""Launches of one large run that workers may be ahead of the writer."""
 WORKER_RUN_BYTES = 4 * 1024 * 1024
 """Runs up to this size are one task for a worker process; the launches of a larger run are one task each."""
 
@@ -112,8 +119,8 @@ class Prepared:
     taken: Snapshot
     chip: ChipFacts
     context: Context
-    kernels: list[Assembled] | None
-    """Launches that a worker process has read already; ``None``: still to be read."""
+    packed: list[bytes] | None
+    """Launches that a worker process has read already (``transfer``); ``None``: still to be read."""
     known: bool
     error: str | None = None
 
@@ -130,11 +137,14 @@ def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str], *, re
         chip = chip_of_run(dumps, options.conditions.get("soc"), taken.headers)
         collected = parse_metric_sets(options.conditions.get("aic_metrics"))
         context = Context(chip.family, collected, options.archive_max)
-        small = sum(state.size for state in taken.files.values() if state.sha256) <= WORKER_RUN_BYTES
-        kernels = list(assemble_all(taken, run.kernels, context)) if read_now and small else None
+        packed = None
+        if read_now:
+            if sum(state.size for state in taken.files.values() if state.sha256) <= WORKER_RUN_BYTES:
+                packed = [transfer.dump(kernel) for kernel in assemble_all(taken, run.kernels, context)]
+            taken.let_go()
     except ChangedWhileReadingError as error:
         return Prepared(taken, chip, context, None, known=False, error=_changed(error))
-    return Prepared(taken, chip, context, kernels, known=False)
+    return Prepared(taken, chip, context, packed, known=False)
 
 
 def _changed(error: ChangedWhileReadingError) -> str:
@@ -181,9 +191,19 @@ def _no_cycle_collection() -> Iterator[None]:
             gc.enable()
 
 
+def fitting_jobs(launches: int) -> int:
+    """Reading processes that fit a tree: one for a large one where a core is free, else none.
+
+    One keeps up: reading and writing a launch take about the same time. A program that calls
+    ``ingest`` itself must guard its main module before it asks for any (multiprocessing, spawn).
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if cores > 1 and launches >= LARGE_TREE_LAUNCHES else 0
+
+
 @contextmanager
 def _workers(jobs: int) -> Iterator[ProcessPoolExecutor | None]:
-    if jobs <= 1:
+    if jobs < 1:
         yield None
         return
     from multiprocessing import get_context
@@ -210,7 +230,7 @@ def _prepared(
     pending = iter(runs)
     for given, run in pending:
         waiting.append((given, run, pool.submit(prepare, run, options, known, read_now=True)))
-        if len(waiting) > 2 * options.jobs:
+        if len(waiting) > RUNS_AHEAD:
             first = waiting.popleft()
             yield first[0], first[1], first[2].result()
     while waiting:
@@ -272,19 +292,23 @@ def _records(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | Non
 
 def _assembled(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
     """The launches as read, or read now, in parallel where there are workers."""
-    if prepared.kernels is not None:
-        yield from prepared.kernels
+    if prepared.packed is not None:
+        yield from map(transfer.load, prepared.packed)
         return
     if pool is None:
         yield from assemble_all(prepared.taken, run.kernels, prepared.context)
         return
-    waiting: deque[Future[Assembled]] = deque()
+    waiting: deque[Future[bytes]] = deque()
     for kernel in run.kernels:
-        waiting.append(pool.submit(assemble, prepared.taken, kernel, prepared.context))
-        if len(waiting) > 16:
-            yield waiting.popleft().result()
+        waiting.append(pool.submit(_assemble_packed, prepared.taken.part(kernel), kernel, prepared.context))
+        if len(waiting) > KERNELS_AHEAD:
+            yield transfer.load(waiting.popleft().result())
     while waiting:
-        yield waiting.popleft().result()
+        yield transfer.load(waiting.popleft().result())
+
+
+def _assemble_packed(taken: Snapshot, kernel: KernelFolder, context: Context) -> bytes:
+    return transfer.dump(assemble(taken, kernel, context))
 
 
 def _read_ahead(kernels: Iterator[Assembled]) -> tuple[list[Assembled], Iterator[Assembled], bool]:

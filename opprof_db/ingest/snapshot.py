@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 from opprof_db.msopprof.issues import Issue, Severity
-from opprof_db.msopprof.layout import RunFolder
+from opprof_db.msopprof.layout import KernelFolder, RunFolder
 from opprof_db.msopprof.names import RUN_NAME, parse_stamp
 from opprof_db.msopprof.text import decode
-from opprof_db.msopprof.walk import FoundFile
+from opprof_db.msopprof.walk import DUMP_FOLDER, DUMP_INFO, FoundFile
 
 BLOCK_BYTES = 1024 * 1024
 SMALL_RUN_BYTES = 8 * 1024 * 1024
@@ -74,6 +74,17 @@ class Snapshot:
             digest.update(f"{rel}\0{sha256}\n".encode())
         return digest.hexdigest()
 
+    def let_go(self) -> None:
+        """Drop the bytes held in memory; they are read again (and checked) where they are needed."""
+        for state in self.files.values():
+            state.data = None
+
+    def part(self, kernel: KernelFolder) -> Snapshot:
+        """Only what concerns one launch, small enough to be sent to another process."""
+        dump = dump_info_of(kernel)
+        wanted = [found.rel for found in kernel.files] + ([dump] if dump in self.files else [])
+        return Snapshot(RunFolder(self.run.root, []), {rel: self.files[rel] for rel in wanted})
+
     def started_at(self) -> tuple[str | None, str | None]:
         """(ISO local time, where it comes from)."""
         named = RUN_NAME.fullmatch(self.run.name)
@@ -87,6 +98,12 @@ class Snapshot:
         if self.oldest_mtime is not None:
             return datetime.fromtimestamp(self.oldest_mtime).isoformat(timespec="seconds"), "file_times"
         return None, None
+
+
+def dump_info_of(kernel: KernelFolder) -> str:
+    """Where the launch's dump/op_basic_info.txt would be, below the run."""
+    folder = kernel.rel.partition("#")[0]
+    return f"{folder}/{DUMP_FOLDER}/{DUMP_INFO}" if folder else f"{DUMP_FOLDER}/{DUMP_INFO}"
 
 
 def take(run: RunFolder) -> Snapshot:
@@ -125,7 +142,7 @@ def _read(root: Path, state: FileState, snapshot: Snapshot, hold: bool) -> None:
     digest = hashlib.sha256()
     parts: list[bytes] = []
     size = 0
-    for block, mtime in blocks(root / found.rel):
+    for block, mtime in blocks(f"{root}/{found.rel}"):
         digest.update(block)
         size += len(block)
         if hold or not parts:
@@ -138,13 +155,19 @@ def _read(root: Path, state: FileState, snapshot: Snapshot, hold: bool) -> None:
     if hold:
         state.data = parts[0] if len(parts) == 1 else b"".join(parts)
     if found.kind in _TEXT_KINDS and found.family:
-        line = decode(head[:65536]).text.replace("\r", "\n").partition("\n")[0]
-        snapshot.headers.setdefault((found.family, line))
+        snapshot.headers.setdefault((found.family, _first_line(head)))
     if state.has_rows and (found.kind != "basic_info" or head.strip().count(b"\n") + head.strip().count(b"\r")):
         snapshot.identifying = True
 
 
-def blocks(path: Path) -> Iterator[tuple[bytes, float]]:
+def _first_line(head: bytes) -> str:
+    first = head[:65536].partition(b"\n")[0]
+    if b"\0" in first:  # UTF-16, where a line end is no single byte
+        first = head[:65536]
+    return decode(first).text.replace("\r", "\n").partition("\n")[0]
+
+
+def blocks(path: Path | str) -> Iterator[tuple[bytes, float]]:
     """(bytes, modification time) of a regular file, in blocks; an empty file yields one empty block.
 
     Raises:
@@ -155,10 +178,11 @@ def blocks(path: Path) -> Iterator[tuple[bytes, float]]:
         info = os.fstat(handle)
         if not stat.S_ISREG(info.st_mode):
             raise OSError(0, "not a regular file")
-        block = stream.read(BLOCK_BYTES)
+        # A buffer of the full block size costs more than reading a file of a few KB into one that fits.
+        block = stream.read(min(BLOCK_BYTES, info.st_size + 1))
         yield block, info.st_mtime
         while block:
-            block = stream.read(BLOCK_BYTES)
+            block = stream.read(BLOCK_BYTES if info.st_size > BLOCK_BYTES else 4096)
             if block:
                 yield block, info.st_mtime
 

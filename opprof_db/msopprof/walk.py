@@ -17,7 +17,8 @@ from pathlib import Path
 from opprof_db.catalog import BASIC_INFO, load
 from opprof_db.msopprof.issues import Issue, Severity
 
-RAW_DATA_FOLDERS = frozenset({"dump", "tmp_dump"})
+DUMP_FOLDER = "dump"
+RAW_DATA_FOLDERS = frozenset({DUMP_FOLDER, "tmp_dump"})
 DUMP_INFO = "op_basic_info.txt"
 SIMULATOR_FOLDER = "simulator"
 CORE_FOLDER = re.compile(r"core\d+(?:\.(?:veccore|cubecore)\d+)?")
@@ -164,7 +165,7 @@ def _take_file(entry: os.DirEntry[str], rel: str, result: WalkResult) -> None:
 
 
 def _take_dump_info(root: Path, rel: str, result: WalkResult) -> None:
-    if rel.rpartition("/")[2] != "dump":
+    if rel.rpartition("/")[2] != DUMP_FOLDER:
         return
     path = root / rel / DUMP_INFO
     if path.is_file() and path.resolve().is_relative_to(root):

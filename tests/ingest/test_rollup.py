@@ -87,6 +87,17 @@ def test_the_real_frequency_is_the_slowest_core_over_the_duration_and_only_where
     assert not [row for row in derive([data], rows, 20.0, "mix") if row.metric.column == "aiv_real_freq_mhz"]
 
 
+def test_values_near_the_end_of_a_double_overflow_nothing() -> None:
+    data = read_family(
+        "Memory",
+        b"block_id,sub_block_id,aiv_time(us),GM_to_UB_datas(KB),aiv_mte2_instructions,\n"
+        b"0,vector0,1e308,1.7e308,1,\n1,vector0,1.7e308,1.6e308,1,\n",
+    )
+    assert statistics(data, "gm_to_ub_datas_kb", "aiv")[2:7] == (None, None, 1.6e308, 1.7e308, None)
+    assert statistics(data, "aiv_time_us", "aiv")[2:7] == (None, None, 1e308, 1.7e308, None)
+    assert derive([data], roll_up(data, set()), 1e-300, "vector") == []
+
+
 def test_the_order_of_rows_changes_nothing() -> None:
     header, *rows = MIX.splitlines()
     backwards = read_family("Memory", "\n".join([header, *reversed(rows)]).encode())
