@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 _DURATION = re.compile(r"(?P<core>\w+?)?\s*Duration\s*\(.?s\)")
 _DETAILS = ("block_detail", "mix_block_detail")

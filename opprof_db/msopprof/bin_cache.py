@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from opprof_db.msopprof.bin_hotspots import read_ranges
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 AddressRanges = tuple[tuple[int | None, int | None], ...]
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opprof_db.msopprof.bin_stalls import SAMPLING_KEYS, StallSample, read_sampling
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 COUNTS = {
     "Cycles": "cycles",

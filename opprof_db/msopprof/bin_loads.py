@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 UNITS = {0: "us", 1: "instructions", 2: "bytes", 3: "percent", 4: "operations"}
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from opprof_db.msopprof.bin_basics import declared_size
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 MEMORY_PATHS = {
     0: "GM>L2",

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import hashlib
 from dataclasses import dataclass, field
 
 from opprof_db.msopprof.bin_blocks import Block
-from opprof_db.msopprof.bin_values import visible
 from opprof_db.msopprof.issues import IssueLog, Severity
 from opprof_db.msopprof.text import decode
+from opprof_db.msopprof.values import visible
 
 LARGEST_SOURCE = 64 << 20
 """Bytes; the writer takes files up to 10 MiB."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from opprof_db.msopprof.bin_values import Node, Number
+from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.values import Number
 
 SAMPLING_KEYS = {"Stall Sampling(All Samples)": "all_samples", "Stall Sampling(Not Issue)": "not_issue"}
 """Key upstream -> scope: all samples hold the reason Active too."""
