@@ -30,6 +30,7 @@ SATURATED = 2**31 - 1
 
 _Value = TypeVar("_Value", int, float, str, int | float)
 _PRINTED_TIME = re.compile(r"[0-9]+\.[0-9]{6}")
+_CODE_END = re.compile(r":[0-9]+$")
 _UNTIMED_CYCLES = 30
 """More cycles than print as 0.00 us on any chip: the slowest clock is 500 MHz, the fastest below 3000."""
 
@@ -158,12 +159,15 @@ class _Reader:
         if len(cells) < 4:
             self._lose_row(number, line)
             return
+        unsure = cut and not _PRINTED_TIME.fullmatch(cells[3].strip())
+        if unsure and not (_CODE_END.search(cells[0]) and cells[1].isdigit() and cells[2].isdigit()):
+            self._lose_row(number, line)
+            return
         self._read += len(self._header)
-        if cut and not _PRINTED_TIME.fullmatch(cells[3].strip()):
+        if unsure:
             message = "the last line has no end, and its last cell is not printed as usual: it may be cut off"
             self._lose_cell("cut_cell", message, number, LINE_HEADER[3], cells[3])
-            time, below = None, False
-            cycles = self._count(number, "cycles", cells[2])
+            cycles, time, below = self._count(number, "cycles", cells[2]), None, False
         else:
             cycles, time, below = self._cycles_and_time(number, cells[2], cells[3])
         code = self._text(number, "code", cells[0])
@@ -259,7 +263,7 @@ class _Reader:
         cells = count_cells(line)
         self._read += cells
         self._lost += cells
-        message = f"{cells} cells where the header names {len(self._header)}"
+        message = f"{cells} cells where the header names {len(self._header)}, or a line cut off"
         self._issues.add("ragged_row", Severity.WARNING, message, line=number, raw=line, cells=cells)
 
     def _close(self) -> None:
