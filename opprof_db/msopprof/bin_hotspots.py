@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from opprof_db.msopprof.bin_stalls import SAMPLING_KEYS, StallSample, read_sampling
 from opprof_db.msopprof.bin_values import Node
+from opprof_db.msopprof.cells import MAX_INTEGER
 from opprof_db.msopprof.values import Number
 
 COUNTS = {
@@ -147,11 +148,16 @@ def _values(item: Node, cores: Sequence[str]) -> tuple[HotValues, ...]:
         node = item.get(key)
         if node.value is None:
             continue
-        cells = list(node.items()) if isinstance(node.value, list) else [node]
+        cells = node.value if isinstance(node.value, list) else [node.value]
         if len(cells) > len(cores):
             node.complain("more_values_than_cores", f"{len(cells)} values for {len(cores)} cores; all are kept")
         for at, cell in enumerate(cells):
-            value = cell.number() if key in _NOT_WHOLE else cell.whole()
+            # Most cells are plain small integers: only the others need a place for their issues.
+            if type(cell) is int and abs(cell) <= MAX_INTEGER:
+                value: Number = cell
+            else:
+                place = Node(cell, f"{node.where}[{at}]", node.place)
+                value = place.number() if key in _NOT_WHOLE else place.whole()
             if value is not None and value != -1:
                 by_core.setdefault(at, {})[name] = value
     return tuple(
