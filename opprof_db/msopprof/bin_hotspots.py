@@ -24,6 +24,7 @@ COUNTS = {
     "UB Read Conflict": "ub_read_conflicts",
     "UB Write Conflict": "ub_write_conflicts",
     "RealStallCycles": "real_stall_cycles",
+    "TheoreticalStallCycles": "theoretical_stall_cycles",
     "ICacheCycles": "icache_cycles",
     "CcuCycles": "ccu_cycles",
     "ScalarCycles": "scalar_cycles",
@@ -49,6 +50,8 @@ class HotValues:
     ub_read_conflicts: int | None = None
     ub_write_conflicts: int | None = None
     real_stall_cycles: int | None = None
+    theoretical_stall_cycles: int | None = None
+    """Older builds only."""
     icache_cycles: int | None = None
     ccu_cycles: int | None = None
     scalar_cycles: int | None = None

@@ -66,7 +66,9 @@ MEMORY_PATHS = {
 COMPUTE_UNITS = ("Cube", "Vector", "Vector1")
 ACTIVE_BANDWIDTH = "active bw(GB/s)"
 OTHER_PIPES_VOLUME = "other_pipes_volume"
-"""Flag of a cell: 910B mix kernels divide the volume of MTE3 by the cycles of MTE2 and the other way round."""
+"""Flag of a cell: in 910B mix kernels the writer divides what MTE3 moved by the cycles of MTE2, and the other way
+round. Exchanging the two printed values is not enough: the bandwidth of MTE2 is the value printed at MTE3 times
+the cycles of MTE3 over those of MTE2 (source: msopprof storage_access.cpp; vector kernels have it right)."""
 
 
 @dataclass(frozen=True, slots=True)

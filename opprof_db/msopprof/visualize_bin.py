@@ -32,7 +32,7 @@ from opprof_db.msopprof.bin_stalls import StallSample, read_top_stalls
 from opprof_db.msopprof.bin_values import Node, PayloadError, Place, parse_payload
 from opprof_db.msopprof.issues import IssueLog, Severity
 
-LARGEST_JSON = 256 << 20
+LARGEST_JSON = 128 << 20
 """Bytes of one JSON block that are parsed at once; only the trace, which is streamed, is larger in practice."""
 
 

@@ -254,6 +254,19 @@ def test_cache_rates_printed_as_text_are_numbers(tmp_path: Path) -> None:
     assert read(Bin().add(4, old).data, tmp_path).hot_instructions[0].values[0].l2_hit_rate_pct == 62.5
 
 
+def test_register_states_are_kept_as_json(tmp_path: Path) -> None:
+    block = make.hot_instructions(["ALL"], [make.device_instruction("0x10", 1, stalls=True)])
+    (instruction,) = read(Bin().add(4, block).data, tmp_path).hot_instructions
+    assert json.loads(instruction.gpr_status or "") == [{"regIndex": "R1", "regStatus": 2, "survivalTime": 9}]
+
+
+def test_stall_cycles_under_their_older_name(tmp_path: Path) -> None:
+    instruction = {**make.simulator_instruction("0x10", [5]), "TheoreticalStallCycles": [3]}
+    data = read(Bin().add(4, make.hot_instructions(["core0.veccore0"], [instruction])).data, tmp_path)
+    assert data.hot_instructions[0].values[0].theoretical_stall_cycles == 3
+    assert codes(data) == []
+
+
 def test_stall_samples_of_lines_and_of_the_kernel(tmp_path: Path) -> None:
     lines = make.hot_lines(["ALL"], "k.cpp", [make.device_line(3, 1, stalls=True)])
     data = read(Bin().add(15, make.top_stalls()).add(3, lines).data, tmp_path)
