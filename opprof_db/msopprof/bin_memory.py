@@ -63,6 +63,8 @@ MEMORY_PATHS = {
 }
 """Code -> where the bytes go; a trailing 1 means the second vector core of a block."""
 
+L2_TO_GM = 1
+SOC_950 = "910A5"
 COMPUTE_UNITS = ("Cube", "Vector", "Vector1")
 ACTIVE_BANDWIDTH = "active bw(GB/s)"
 OTHER_PIPES_VOLUME = "other_pipes_volume"
@@ -79,11 +81,13 @@ class MemoryCore:
     core_no: int | None
     op_type: str | None
     soc: str | None
-    """Chip family as the heat map names it."""
+    """Chip family as the heat map names it: 910B, 310P, or 910A5 for the 950."""
     l2_hit: int | None
     l2_miss: int | None
     l2_total: int | None
     l2_hit_rate_pct: Number
+    memory_detail: int | None
+    """1 where MemoryDetail was collected; 950 only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +119,9 @@ class MemoryPath:
     display: int | None
     bandwidth_suffix: str | None
     request_suffix: str | None
-
-    @property
-    def theoretical(self) -> bool:
-        """Whether the figure is derived, not counted: what L2 writes back to GM always is."""
-        return self.path_code == 1 or "theoretical" in (self.bandwidth_suffix or "")
+    theoretical: bool
+    """Whether the figure is derived, not counted: what L2 writes back to GM is on 910B, in builds that do not
+    say so too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +169,9 @@ def read_memory_map(root: Node) -> MemoryMap:
     root.known("core_memory_map")
     found = MemoryMap([], [], [])
     for position, core in enumerate(root.get("core_memory_map").items()):
-        core.known("core_no", "op_type", "soc", "L2cache", "memory_unit", "advice", *COMPUTE_UNITS)
+        core.known("core_no", "op_type", "soc", "L2cache", "memory_unit", "memory_detail", "advice", *COMPUTE_UNITS)
         core_no = core.get("core_no").whole()
+        soc = core.get("soc").text()
         cache = core.get("L2cache")
         cache.known("hit", "miss", "hit_ratio", "total_request")
         found.cores.append(
@@ -176,17 +179,18 @@ def read_memory_map(root: Node) -> MemoryMap:
                 position=position,
                 core_no=core_no,
                 op_type=core.get("op_type").text(),
-                soc=core.get("soc").text(),
+                soc=soc,
                 l2_hit=cache.get("hit").whole(),
                 l2_miss=cache.get("miss").whole(),
                 l2_total=cache.get("total_request").whole(),
                 l2_hit_rate_pct=cache.get("hit_ratio").number(),
+                memory_detail=core.get("memory_detail").whole(),
             )
         )
         for name in COMPUTE_UNITS:
             if name in core:
                 found.units.append(_unit(core.get(name), position, core_no, name))
-        found.paths.extend(_path(item, position, core_no) for item in core.get("memory_unit").items())
+        found.paths.extend(_path(item, position, core_no, soc) for item in core.get("memory_unit").items())
     return found
 
 
@@ -202,13 +206,14 @@ def _unit(unit: Node, position: int, core_no: int | None, name: str) -> ComputeU
     )
 
 
-def _path(item: Node, position: int, core_no: int | None) -> MemoryPath:
+def _path(item: Node, position: int, core_no: int | None, soc: str | None) -> MemoryPath:
     figures = ("memory_path", "bandwidth", "request", "peak_ratio", "display")
     # 310P writes "requests_suffix" where the others write "request_suffix".
     item.known(*figures, "bandwidth_suffix", "request_suffix", "requests_suffix")
     code = item.get("memory_path").whole()
     if code is not None and code not in MEMORY_PATHS:
         item.get("memory_path").complain("unknown_memory_path", "a path code that is not known")
+    bandwidth_suffix = item.get("bandwidth_suffix").text()
     suffix = "request_suffix" if "request_suffix" in item else "requests_suffix"
     return MemoryPath(
         position=position,
@@ -219,8 +224,9 @@ def _path(item: Node, position: int, core_no: int | None) -> MemoryPath:
         request=item.get("request").whole(),
         peak_pct=item.get("peak_ratio").number(),
         display=item.get("display").whole(),
-        bandwidth_suffix=item.get("bandwidth_suffix").text(),
+        bandwidth_suffix=bandwidth_suffix,
         request_suffix=item.get(suffix).text(),
+        theoretical="theoretical" in (bandwidth_suffix or "") or (code == L2_TO_GM and soc == "910B"),
     )
 
 

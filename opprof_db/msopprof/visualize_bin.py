@@ -20,6 +20,7 @@ from opprof_db.msopprof.bin_cache import CacheLine, read_cache_lines
 from opprof_db.msopprof.bin_hotspots import HotInstruction, HotLine, read_hot_instructions, read_hot_lines
 from opprof_db.msopprof.bin_loads import ComputeLoad, read_loads
 from opprof_db.msopprof.bin_memory import (
+    SOC_950,
     CoreTable,
     CoreTableCell,
     MemoryMap,
@@ -172,8 +173,10 @@ class _Reader:
         self.data.memory = read_memory_map(root)
 
     def _memory_tables(self, root: Node) -> None:
-        soc = self.data.basics.soc if self.data.basics else None
-        tables, cells = read_memory_tables(root, chip_950=(soc or "").startswith("Ascend950"))
+        basics, cores = self.data.basics, self.data.memory.cores
+        is_950 = bool(basics and (basics.soc or "").startswith("Ascend950"))
+        is_950 = is_950 or any(core.soc == SOC_950 for core in cores)
+        tables, cells = read_memory_tables(root, chip_950=is_950)
         self.data.tables.extend(tables)
         self.data.table_cells.extend(cells)
 

@@ -175,7 +175,7 @@ def memory_core(
     core: dict[str, object] = {
         "core_no": core_no,
         "op_type": op_type,
-        "soc": chip,
+        "soc": "910A5" if chip == "950" else chip,
         "memory_unit": list(paths),
         "L2cache": {
             "hit": str(hit),
@@ -185,6 +185,8 @@ def memory_core(
         },
         "advice": [],
     }
+    if chip == "950":
+        core["memory_detail"] = "0"
     for unit, (busy, total) in units.items():
         core[unit] = {"cycle": busy, "total_cycles": total, "ratio": f32(100 * busy / total)}
     return core

@@ -208,6 +208,17 @@ def test_310p_has_durations_without_a_block(tmp_path: Path) -> None:
     assert codes(data) == []
 
 
+def test_950_has_paths_of_its_own_and_right_active_bandwidths(tmp_path: Path) -> None:
+    paths = [make.path(1, 5, 1.0, chip="950"), make.path(48, 5, 1.0, chip="950")]
+    core = make.memory_core("0", paths, {"Vector": (1, 2)}, op_type="mix", chip="950")
+    made = Bin().add(8, make.memory_map([core])).add(9, make.memory_tables([[make.pipe_table()]], op_type="mix"))
+    data = read(made.data, tmp_path)
+    assert codes(data) == []
+    assert [(path.path, path.theoretical) for path in data.memory.paths] == [("L2>GM", False), ("L2>DCache", False)]
+    assert data.memory.cores[0].memory_detail == 0
+    assert not any(cell.flag for cell in data.table_cells)
+
+
 def test_na_is_no_value_and_zero_is_zero(tmp_path: Path) -> None:
     paths = {path.path_code: path for path in read(make.mix_bin().data, tmp_path).memory.paths}
     assert (paths[13].request, paths[13].bandwidth_gb_s) == (None, None)
