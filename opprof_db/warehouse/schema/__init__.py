@@ -1,0 +1,1 @@
+"""The tables, one module per subject; ``tables.py`` puts them together."""
