@@ -44,7 +44,7 @@ def test_the_installed_command_works_outside_the_checkout(wheel: Path, tmp_path:
     run(tmp_path / "venv" / "bin" / "pip", "install", "--quiet", wheel, cwd=tmp_path)
     command = tmp_path / "venv" / "bin" / "opprof-db"
     shutil.copytree(ROOT / "examples" / "out", tmp_path / "out")
-    assert "5 new" in run(command, "ingest", "out", cwd=tmp_path)
+    assert "6 new" in run(command, "ingest", "out", cwd=tmp_path)
     assert "add_custom" in run(command, "query", "SELECT operator FROM top_kernels LIMIT 1", cwd=tmp_path)
     fixture = sorted((ROOT / "tests" / "fixtures" / "databases").glob("*.db"))[0]
     shutil.copy(fixture, tmp_path / "old.db")

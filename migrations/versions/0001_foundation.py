@@ -163,6 +163,8 @@ CREATE TABLE kernels (
     tiling_key TEXT,
     clock_mhz REAL,
     clock_source TEXT,
+    clock_low_mhz REAL,
+    clock_high_mhz REAL,
     CONSTRAINT pk_kernels PRIMARY KEY (id),
     CONSTRAINT ck_kernels_mode CHECK (mode IN ('device', 'simulator', 'mixed', 'unknown')),
     CONSTRAINT ck_kernels_status CHECK (status IN ('complete', 'partial', 'incomplete')),

@@ -53,6 +53,10 @@ def ingest(
     cann_version: Annotated[str | None, typer.Option(help="CANN version the runs were made with.")] = None,
     tool_version: Annotated[str | None, typer.Option(help="msopprof version or build date.")] = None,
     git_commit: Annotated[str | None, typer.Option(help="Commit of the operator's source.")] = None,
+    kernel: Annotated[str | None, typer.Option(help="Kernel name of simulator runs, which record none.")] = None,
+    cache_lines: Annotated[
+        bool, typer.Option("--cache-lines", help="Take in the L2 cache lines of bins (block 14).")
+    ] = False,
     aic_metrics: Annotated[
         str | None,
         typer.Option(help="Metric sets collected (--aic-metrics): tells 0 from not collected on the 950."),
@@ -89,10 +93,12 @@ def ingest(
                 "tool_version": tool_version,
                 "git_commit": git_commit,
                 "aic_metrics": aic_metrics,
+                "kernel": kernel,
             }.items()
             if value
         },
         label_from_path=opts.parse_path_pattern(label_from_path),
+        cache_lines=cache_lines,
         archive_max=opts.parse_size(archive_max),
         jobs=fitting_jobs(found.kernels) if jobs is None else jobs,
         dry_run=dry_run,

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from opprof_db.catalog import BASIC_INFO, load, table_name
-from opprof_db.ingest import archive, snapshot
+from opprof_db.ingest import archive, bins, snapshot
+from opprof_db.ingest.chip import family_of_soc
 from opprof_db.ingest.flags import drop_uncollected_zeros, flag_extremes
 from opprof_db.ingest.rollup import RollupRow, core_table, derive, roll_up
+from opprof_db.ingest.simulator import SimulatorRows, detail_pairs
 from opprof_db.ingest.snapshot import FileState, Snapshot
 from opprof_db.msopprof.basic_info import BasicInfo, read_basic_info, read_op_basic_info_text
 from opprof_db.msopprof.cells import is_missing
@@ -17,7 +19,9 @@ from opprof_db.msopprof.device_csv import CellCounts, FamilyData, read_family
 from opprof_db.msopprof.issues import Issue, IssueLog, Severity
 from opprof_db.msopprof.layout import KernelFolder
 from opprof_db.msopprof.names import parse_stamp, split_kernel_name
-from opprof_db.msopprof.walk import SIMULATOR_FOLDER
+from opprof_db.msopprof.simulator_csv import SimulatorCsv
+from opprof_db.msopprof.visualize_bin import BinData, read_bin
+from opprof_db.msopprof.walk import SIMULATOR_FOLDER, FoundFile
 from opprof_db.warehouse.store import FactRows, KernelRecord, derived_name
 
 SIMULATOR_KINDS = frozenset({"instr_csv", "code_csv"})
@@ -29,9 +33,14 @@ class Context:
     """What holds for all kernels of a run while they are read."""
 
     chip_family: str | None
+    """``None``: the dump, the user and the headers do not tell; a bin may."""
     collected: frozenset[str] | None
     """Metric sets that were collected, lower case; ``None`` when nobody said."""
     archive_max: int
+    kernel_name: str | None = None
+    """Name the user gives to simulator kernels, which record none."""
+    cache_lines: bool = False
+    """Whether block 14 of bins is wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +61,10 @@ def dump_of(taken: Snapshot, kernel: KernelFolder) -> dict[str, str]:
     return read_op_basic_info_text(snapshot.load(taken, state))
 
 
-def mode_of(kernel: KernelFolder) -> str:
-    """Which tool mode left these files."""
+def mode_of(kernel: KernelFolder, bin_data: BinData | None = None) -> str:
+    """Which tool mode left these files; a bin with operator basics comes from a device."""
     kinds = {found.kind for found in kernel.files}
-    device = bool(kinds & DEVICE_KINDS)
+    device = bool(kinds & DEVICE_KINDS) or (bin_data is not None and bin_data.basics is not None)
     simulator = bool(kinds & SIMULATOR_KINDS) or any(
         SIMULATOR_FOLDER in found.rel.split("/")[:-1] for found in kernel.files
     )
@@ -70,48 +79,87 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
     Raises:
         ChangedWhileReadingError: a file changed since the run was hashed.
     """
-    issues: list[Issue] = []
-    info: BasicInfo | None = None
-    families: list[FamilyData] = []
-    artifacts: list[dict[str, Any]] = []
-    record = KernelRecord(values={}, operator=None)
+    reading = _Reading(taken, context)
     for found in kernel.files:
-        state = taken.files[found.rel]
-        read: BasicInfo | FamilyData | None = None
-        if state.problem is not None:
-            issues.append(state.problem)
-        elif found.kind == "basic_info":
-            info = read = read_basic_info(snapshot.load(taken, state), found.rel)
-        elif found.kind == "device_csv":
-            read = read_family(found.family or "", snapshot.load(taken, state), found.rel)
-            families.append(read)
-        artifact = file_entry(taken, state, context, record)
-        if read is not None:
-            artifact["status"] = read.status
-            artifact["encoding"] = read.encoding
-            artifact["rows"] = read.rows if isinstance(read, FamilyData) else int(bool(read.values))
-        elif found.kind == "bin" and state.size == 0:
-            issues.append(Issue("empty_file", Severity.WARNING, "the file is empty", path=found.rel))
-        artifacts.append(artifact)
-    for data in families:
-        drop_uncollected_zeros(data, context.chip_family, context.collected)
-    rows = _fill_facts(record, families)
-    dump = dump_of(taken, kernel)
-    _fill_kernel(record, kernel, info, families, dump, issues)
-    _fill_rollup(record, families, rows)
-    record.artifacts = artifacts
-    counts = CellCounts()
-    parts: list[BasicInfo | FamilyData] = [*families, *([info] if info else [])]
-    for part in parts:
-        issues.extend(part.issues)
-        counts += part.counts
-        family = part.family if isinstance(part, FamilyData) else BASIC_INFO
-        record.extras += [(family, e.vendor, e.block_id, e.sub_block_id, e.value, e.raw) for e in part.extras]
-    record.issues = [issue_row(issue) for issue in issues]
+        reading.take(found)
+    family = context.chip_family
+    if family is None and reading.bin is not None and reading.bin.basics is not None:
+        family = family_of_soc(reading.bin.basics.soc or "")
+    for data in reading.families:
+        drop_uncollected_zeros(data, family, context.collected)
+    record = reading.record
+    rows = _fill_facts(record, reading.families)
+    _fill_kernel(record, kernel, reading, dump_of(taken, kernel))
+    _fill_rollup(record, reading.families, rows)
+    counts = reading.finish()
     has_values = counts.stored > 0 or any(
-        a["kind"] in {"bin", "trace", "instr_csv", "code_csv"} and a["size_bytes"] > 0 for a in artifacts
+        artifact["kind"] in ("bin", "trace") and artifact["size_bytes"] > 0 for artifact in record.artifacts
     )
     return Assembled(record, counts, has_values)
+
+
+class _Reading:
+    """The files of one launch, each read by the reader of its kind."""
+
+    def __init__(self, taken: Snapshot, context: Context) -> None:
+        self.taken = taken
+        self.context = context
+        self.record = KernelRecord(values={}, operator=None)
+        self.issues: list[Issue] = []
+        self.info = BasicInfo("absent", IssueLog())
+        self.families: list[FamilyData] = []
+        self.simulator = SimulatorRows()
+        self.bin: BinData | None = None
+        self._parts: list[BasicInfo | FamilyData | SimulatorCsv] = []
+
+    def take(self, found: FoundFile) -> None:
+        """Read a file and note it."""
+        state = self.taken.files[found.rel]
+        artifact = file_entry(self.taken, state, self.context, self.record)
+        self.record.artifacts.append(artifact)
+        if state.problem is not None:
+            self.issues.append(state.problem)
+            return
+        part: BasicInfo | FamilyData | SimulatorCsv
+        if found.kind == "basic_info":
+            self.info = part = read_basic_info(snapshot.load(self.taken, state), found.rel)
+            artifact["rows"] = int(bool(part.values))
+        elif found.kind == "device_csv":
+            part = read_family(found.family or "", snapshot.load(self.taken, state), found.rel)
+            self.families.append(part)
+            artifact["rows"] = part.rows
+        elif found.kind in SIMULATOR_KINDS:
+            part = self.simulator.read(self.taken, found)
+            artifact["rows"] = len(part.instructions) + len(part.lines)
+        else:
+            self._take_other(found, state, artifact)
+            return
+        artifact["status"] = part.status
+        artifact["encoding"] = part.encoding
+        self._parts.append(part)
+
+    def _take_other(self, found: FoundFile, state: FileState, artifact: dict[str, Any]) -> None:
+        if found.kind == "bin":
+            self.bin = read_bin(self.taken.run.root / found.rel, found.rel, cache_lines=self.context.cache_lines)
+            artifact["status"] = self.bin.status
+            self.issues.extend(self.bin.issues)
+        elif state.size == 0:
+            self.issues.append(Issue("empty_file", Severity.WARNING, "the file is empty", path=found.rel))
+
+    def finish(self) -> CellCounts:
+        """Close the record: rows of simulator and bin, issues, extras; returns the accounting."""
+        record, counts = self.record, CellCounts()
+        record.tables = [*self.simulator.tables, *(bins.tables_of(self.bin) if self.bin else [])]
+        record.details = {stat.detail: detail_pairs(stat) for stat in self.simulator.instructions if stat.detail}
+        record.sources = self.bin.sources.texts if self.bin else {}
+        for part in self._parts:
+            self.issues.extend(part.issues)
+            counts += part.counts
+            if not isinstance(part, SimulatorCsv):
+                family = part.family if isinstance(part, FamilyData) else BASIC_INFO
+                record.extras += [(family, e.vendor, e.block_id, e.sub_block_id, e.value, e.raw) for e in part.extras]
+        record.issues = [issue_row(issue) for issue in self.issues]
+        return counts
 
 
 def file_entry(taken: Snapshot, state: FileState, context: Context, record: KernelRecord) -> dict[str, Any]:
@@ -171,32 +219,27 @@ def _single(value: float) -> tuple[float | None, ...]:
     return None, value, value, value, None, None, None
 
 
-def _fill_kernel(
-    record: KernelRecord,
-    kernel: KernelFolder,
-    info: BasicInfo | None,
-    families: list[FamilyData],
-    dump: dict[str, str],
-    issues: list[Issue],
-) -> None:
-    info = info or BasicInfo("absent", IssueLog())
-    name = info.text("name") or _from_dump(dump, "Op Name")
-    device = info.whole("device_id")
-    device = _dump_number(dump, "Device Id") if device is None else device
+def _fill_kernel(record: KernelRecord, kernel: KernelFolder, reading: _Reading, dump: dict[str, str]) -> None:
+    """What is known of the launch: OpBasicInfo.csv first, then the dump's text, then the bin."""
+    info, issues = reading.info, reading.issues
+    basics = reading.bin.basics if reading.bin else None
+    record.soc = basics.soc if basics else None
+    mode = mode_of(kernel, reading.bin)
+    name = info.text("name") or _from_dump(dump, "Op Name") or (basics.name if basics else None)
+    if name is None and mode == "simulator":
+        name = reading.context.kernel_name
+    device = _first(info.whole("device_id"), _dump_number(dump, "Device Id"), basics.device_id if basics else None)
     if device is not None and kernel.device_id is not None and device != kernel.device_id:
-        issues.append(
-            Issue(
-                "device_differs",
-                Severity.INFO,
-                f"the folder says device {kernel.device_id}, the data device {device}; the data is kept",
-                path=kernel.rel,
-            )
-        )
-    mode = mode_of(kernel)
-    missing = _missing(kernel, info, families, mode)
+        message = f"the folder says device {kernel.device_id}, the data device {device}; the data is kept"
+        issues.append(Issue("device_differs", Severity.INFO, message, path=kernel.rel))
+    missing = _missing(kernel, info, reading.families, mode)
     parts = split_kernel_name(name) if name else None
-    op_type = info.text("op_type")
+    op_type = info.text("op_type") or (basics.op_type if basics else None)
+    duration = info.real("duration_us")
+    if duration is None and basics is not None and basics.duration_us is not None:
+        duration = float(basics.duration_us)
     stamps = sorted({found.stamp for found in kernel.files if found.stamp})
+    clock = reading.simulator.clock()
     record.values = {
         "name": name,
         "op_type": op_type,
@@ -207,25 +250,34 @@ def _fill_kernel(
         "mode": mode,
         "status": "incomplete" if not kernel.files else "partial" if missing else "complete",
         "missing": "; ".join(missing) or None,
-        "duration_us": info.real("duration_us"),
-        "block_dim": _first(info.whole("block_dim"), _dump_number(dump, "Block Dim")),
-        "mix_block_dim": info.whole("mix_block_dim"),
-        "pid": _first(info.whole("pid"), _dump_number(dump, "Pid")),
-        "current_freq_mhz": info.whole("current_freq_mhz"),
-        "rated_freq_mhz": _first(info.whole("rated_freq_mhz"), _dump_number(dump, "Rated Freq")),
+        "duration_us": duration,
+        "block_dim": _first(
+            info.whole("block_dim"), _dump_number(dump, "Block Dim"), basics.block_dim if basics else None
+        ),
+        "mix_block_dim": _first(info.whole("mix_block_dim"), basics.mix_block_dim if basics else None),
+        "pid": _first(info.whole("pid"), _dump_number(dump, "Pid"), basics.pid if basics else None),
+        "current_freq_mhz": _first(info.whole("current_freq_mhz"), _mhz(basics.current_freq_mhz if basics else None)),
+        "rated_freq_mhz": _first(
+            info.whole("rated_freq_mhz"),
+            _dump_number(dump, "Rated Freq"),
+            _mhz(basics.rated_freq_mhz if basics else None),
+        ),
         "captured_at": parse_stamp(stamps[0]) if stamps else None,
         "tiling_key": parts.tiling_key if parts else None,
+        "clock_mhz": clock.mhz if clock else None,
+        "clock_source": clock.origin if clock else None,
+        "clock_low_mhz": clock.low_mhz if clock else None,
+        "clock_high_mhz": clock.high_mhz if clock else None,
     }
     record.operator = (parts.operator, op_type) if parts else None
-    if mode in {"device", "mixed"} and record.values["duration_us"] is None:
-        issues.append(
-            Issue(
-                "duration_unknown",
-                Severity.WARNING,
-                "Task Duration was not recorded: the kernel is left out of every duration statistic",
-                path=kernel.rel or None,
-            )
-        )
+    if mode in {"device", "mixed"} and duration is None:
+        message = "Task Duration was not recorded: the kernel is left out of every duration statistic"
+        issues.append(Issue("duration_unknown", Severity.WARNING, message, path=kernel.rel or None))
+
+
+def _mhz(value: float | None) -> int | None:
+    """A frequency above zero in whole MHz."""
+    return int(value) if value is not None and value > 0 and value == int(value) else None
 
 
 def _missing(kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], mode: str) -> list[str]:

@@ -12,17 +12,32 @@ from opprof_db.msopprof.names import RUN_NAME
 @dataclass(frozen=True, slots=True)
 class Identity:
     """``kind``: new; same (all files known); part (a stored run holds these files and more);
-    grown (these are a stored run's files, unchanged, and more)."""
+    grown (these are a stored run's files, unchanged, and more); reread (all files are known, but an
+    earlier version of this program could not read some of them)."""
 
     kind: str
     run_id: int | None = None
 
 
+UNREAD_BEFORE = ("bin", "instr_csv", "code_csv")
+"""Kinds of files that schema 0001 only archived."""
+
+
+def fully_read(connection: sqlite3.Connection) -> frozenset[str]:
+    """Fingerprints of the stored runs whose files were all read that this program can read."""
+    kinds = ", ".join(f"'{kind}'" for kind in UNREAD_BEFORE)
+    rows = connection.execute(
+        "SELECT fingerprint FROM runs WHERE id NOT IN"
+        f" (SELECT run_id FROM artifacts WHERE status = 'archived' AND kind IN ({kinds}))"
+    )
+    return frozenset(row[0] for row in rows)
+
+
 def identify(connection: sqlite3.Connection, taken: Snapshot) -> Identity:
     """Compare a snapshot with what is stored."""
-    row = connection.execute("SELECT id FROM runs WHERE fingerprint = ?", (taken.fingerprint,)).fetchone()
+    row = connection.execute("SELECT id, fingerprint FROM runs WHERE fingerprint = ?", (taken.fingerprint,)).fetchone()
     if row is not None:
-        return Identity("same", int(row[0]))
+        return Identity("same" if row[1] in fully_read(connection) else "reread", int(row[0]))
     content = taken.content
     for run_id in _candidates(connection, taken, content):
         stored = dict(

@@ -24,6 +24,8 @@ class IngestOptions:
     """Bytes; larger files are listed and hashed, not archived (device CSVs always are)."""
     jobs: int = 0
     """Processes that read, beside the one that writes."""
+    cache_lines: bool = False
+    """Whether block 14 of bins, the L2 cache lines, is taken in."""
     dry_run: bool = False
 
     def path_labels(self, path: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from opprof_db.ingest import archive, snapshot, transfer
 from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
 from opprof_db.ingest.chip import ChipFacts, chip_of_run
 from opprof_db.ingest.flags import parse_metric_sets
-from opprof_db.ingest.identity import Identity, identify
+from opprof_db.ingest.identity import Identity, fully_read, identify
 from opprof_db.ingest.options import IngestOptions, path_below
 from opprof_db.ingest.snapshot import ChangedWhileReadingError, Snapshot
 from opprof_db.ingest.writing import RunToWrite, note_known, write_run
@@ -129,14 +129,13 @@ def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str], *, re
     """Hash a run and find its chip; in a worker process also read a new run, unless it is large."""
     taken = snapshot.take(run)
     chip = ChipFacts()
-    context = Context(None, None, options.archive_max)
+    context = _context(options, ChipFacts())
     if taken.fingerprint in known:
         return Prepared(taken, chip, context, None, known=True)
     try:
         dumps = [dump_of(taken, kernel) for kernel in run.kernels]
         chip = chip_of_run(dumps, options.conditions.get("soc"), taken.headers)
-        collected = parse_metric_sets(options.conditions.get("aic_metrics"))
-        context = Context(chip.family, collected, options.archive_max)
+        context = _context(options, chip)
         packed = None
         if read_now:
             if sum(state.size for state in taken.files.values() if state.sha256) <= WORKER_RUN_BYTES:
@@ -145,6 +144,16 @@ def prepare(run: RunFolder, options: IngestOptions, known: frozenset[str], *, re
     except ChangedWhileReadingError as error:
         return Prepared(taken, chip, context, None, known=False, error=_changed(error))
     return Prepared(taken, chip, context, packed, known=False)
+
+
+def _context(options: IngestOptions, chip: ChipFacts) -> Context:
+    return Context(
+        chip_family=chip.family,
+        collected=parse_metric_sets(options.conditions.get("aic_metrics")),
+        archive_max=options.archive_max,
+        kernel_name=options.conditions.get("kernel"),
+        cache_lines=options.cache_lines,
+    )
 
 
 def _changed(error: ChangedWhileReadingError) -> str:
@@ -170,7 +179,7 @@ def ingest(
     """
     known = frozenset[str]()
     if connection is not None:
-        known = frozenset(row[0] for row in connection.execute("SELECT fingerprint FROM runs"))
+        known = fully_read(connection)
     with _workers(options.jobs) as pool, _no_cycle_collection():
         for given, run, prepared in _prepared(found.runs, options, known, pool):
             outcome = _finish(connection, database, given, run, prepared, options, pool)
@@ -272,7 +281,7 @@ def _finish(
             return outcome
         with transaction(connection, database):
             identity = identify(connection, taken)
-            if identity.kind in ("new", "grown"):
+            if identity.kind in ("new", "grown", "reread"):
                 return _write(connection, writing, identity, chain(ahead, rest), outcome)
         return _note_known(connection, database, writing, identity, outcome, options)
     except ChangedWhileReadingError as error:
@@ -333,11 +342,13 @@ def _write(
     outcome: Outcome,
 ) -> Outcome:
     written = write_run(connection, writing, identity, kernels)
-    outcome.kind = "replaced" if identity.kind == "grown" else "new"
+    outcome.kind = "new" if identity.kind == "new" else "replaced"
     outcome.run_id = written.run_id
     outcome.counts = written.counts
     outcome.issues = written.issues
     outcome.message = written.message
+    if identity.kind == "reread":
+        outcome.message = "read anew: an earlier version could not read all of its files"
     return outcome
 
 
@@ -369,7 +380,7 @@ def _dry(outcome: Outcome, identity: Identity, kernels: Iterator[Assembled]) -> 
         anything = anything or kernel.has_values
         if not anything:
             reasons.append(kernel)
-    outcome.kind = {"grown": "replaced", "part": "known"}.get(identity.kind, "new")
+    outcome.kind = {"grown": "replaced", "reread": "replaced", "part": "known"}.get(identity.kind, "new")
     outcome.run_id = identity.run_id
     if not anything:
         outcome.kind, outcome.message = "empty", _why_empty(reasons)

@@ -13,7 +13,7 @@ from typing import Any
 from opprof_db.ingest.archive import LargeFile
 from opprof_db.ingest.assemble import Assembled
 from opprof_db.msopprof.device_csv import CellCounts
-from opprof_db.warehouse.store import FactRows, KernelRecord, StoredContent
+from opprof_db.warehouse.store import FactRows, KernelRecord, StoredContent, TableRows
 
 
 def dump(kernel: Assembled) -> bytes:
@@ -32,6 +32,10 @@ def dump(kernel: Assembled) -> bytes:
             [_content(content) for content in record.contents],
             (counts.read, counts.stored, counts.nulls, counts.lost),
             kernel.has_values,
+            [(table.table, table.columns, table.rows) for table in record.tables],
+            record.details,
+            record.sources,
+            record.soc,
         )
     )
 
@@ -44,9 +48,10 @@ def _content(content: StoredContent) -> tuple[Any, ...]:
 
 def load(data: bytes) -> Assembled:
     """The launch again."""
-    values, operator, facts, cores, rollup, extras, artifacts, issues, contents, counts, has_values = marshal.loads(
-        data
+    values, operator, facts, cores, rollup, extras, artifacts, issues, contents, counts, has_values, *rest = (
+        marshal.loads(data)
     )
+    tables, details, sources, soc = rest
     record = KernelRecord(
         values=values,
         operator=operator,
@@ -56,9 +61,15 @@ def load(data: bytes) -> Assembled:
         extras=extras,
         artifacts=artifacts,
         issues=issues,
-        contents=[
-            StoredContent(*rest, LargeFile(Path(packed[0]), packed[1]) if isinstance(packed, tuple) else packed)  # type: ignore[call-arg]
-            for *rest, packed in contents
-        ],
+        contents=[_stored(*content) for content in contents],
+        tables=[TableRows(*table) for table in tables],
+        details=details,
+        sources=sources,
+        soc=soc,
     )
     return Assembled(record, CellCounts(*counts), has_values)
+
+
+def _stored(sha256: str, size: int, codec: str, stored: int, packed: tuple[str, str] | list[bytes]) -> StoredContent:
+    chunks = LargeFile(Path(packed[0]), packed[1]) if isinstance(packed, tuple) else packed
+    return StoredContent(sha256, size, codec, stored, chunks)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from opprof_db import __version__
 from opprof_db.ingest.archive import spool
 from opprof_db.ingest.assemble import Assembled, Context, file_entry, issue_row
-from opprof_db.ingest.chip import ChipFacts
+from opprof_db.ingest.chip import SOC_KEY, ChipFacts, chip_of_run, family_of_soc
 from opprof_db.ingest.identity import Identity
 from opprof_db.ingest.options import IngestOptions
 from opprof_db.ingest.snapshot import Snapshot
@@ -56,6 +56,7 @@ def write_run(
     run_id = store.insert("runs", _run_row(writing, kept))
     counts = CellCounts()
     modes: set[str] = set()
+    socs: dict[str, None] = {}
     missing: dict[str, int] = {}
     total = incomplete = 0
     for kernel in kernels:
@@ -66,10 +67,13 @@ def write_run(
         _label_kernel(connection, kernel_id, writing.options.path_labels(path), "path")
         counts += kernel.counts
         modes.add(values["mode"])
+        if kernel.record.soc:
+            socs.setdefault(kernel.record.soc)
         total += 1
         incomplete += values["status"] == "incomplete"
         if values["missing"]:
             missing[values["missing"]] = missing.get(values["missing"], 0) + 1
+    writing = _with_chip_of_bins(connection, run_id, writing, list(socs))
     _write_others(connection, store, run_id, writing)
     connection.execute(
         "UPDATE runs SET mode = ?, status = ?, missing = ?,"
@@ -115,6 +119,20 @@ def _run_row(writing: RunToWrite, kept: _Kept) -> dict[str, Any]:
         "cells_lost": 0,
     }
     return row if kept.run_id is None else {"id": kept.run_id, **row}
+
+
+def _with_chip_of_bins(connection: sqlite3.Connection, run_id: int, writing: RunToWrite, socs: list[str]) -> RunToWrite:
+    """A bin names the chip too: below the dump, above the user and the headers."""
+    if not socs or writing.chip.soc_source == "dump":
+        return writing
+    given = writing.options.conditions.get("soc")
+    chip = chip_of_run([{SOC_KEY: socs[0]}], given, writing.taken.headers)
+    chip = replace(chip, soc_source="bin")
+    connection.execute(
+        "UPDATE runs SET soc = ?, soc_source = ?, chip_family = ?, chip_family_source = ? WHERE id = ?",
+        (chip.soc, chip.soc_source, chip.family, chip.family_source, run_id),
+    )
+    return replace(writing, chip=chip)
 
 
 def _run_mode(modes: set[str]) -> str:
@@ -222,8 +240,6 @@ def _put_condition(connection: sqlite3.Connection, run_id: int, entry: tuple[str
 
 def _complete_soc(connection: sqlite3.Connection, run_id: int, soc: str) -> None:
     """A chip named later completes a run that recorded none; what the data recorded stays."""
-    from opprof_db.ingest.chip import family_of_soc
-
     family = family_of_soc(soc)
     connection.execute(
         "UPDATE runs SET soc = ?, soc_source = 'user' WHERE id = ? AND coalesce(soc_source, 'user') = 'user'",

@@ -121,6 +121,6 @@ def transaction(connection: sqlite3.Connection, path: Path, wait_s: float = BUSY
     except BaseException as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
             raise explain(error, path) from error
         raise

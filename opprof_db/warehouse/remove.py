@@ -24,5 +24,10 @@ def drop_orphans(connection: sqlite3.Connection) -> None:
         "DELETE FROM operators WHERE NOT EXISTS (SELECT 1 FROM kernels k WHERE k.operator_id = operators.id)"
     )
     connection.execute(
+        "DELETE FROM instruction_details WHERE id NOT IN"
+        " (SELECT DISTINCT detail_id FROM instruction_stats WHERE detail_id IS NOT NULL)"
+    )
+    connection.execute("DELETE FROM source_texts WHERE sha256 NOT IN (SELECT sha256 FROM source_files)")
+    connection.execute(
         "DELETE FROM metrics WHERE known = 0 AND id NOT IN (SELECT DISTINCT metric_id FROM extra_metric_values)"
     )

@@ -81,6 +81,19 @@ def kernel_id(connection: sqlite3.Connection, text: str) -> int:
     return _only([identifier for identifier, _ in found], f"launches match {text!r}", KERNEL_PREFIX)
 
 
+def only_kernel(connection: sqlite3.Connection, text: str) -> int:
+    """The launch somebody means; the name of a run with a single launch does too.
+
+    Raises:
+        UsageError: no such kernel, or several.
+    """
+    if looks_like_kernel(text):
+        return kernel_id(connection, text)
+    run = run_id(connection, text)
+    found = [row[0] for row in connection.execute("SELECT id FROM kernels WHERE run_id = ? ORDER BY id", (run,))]
+    return _only(found, f"launches are in run {text!r}", KERNEL_PREFIX)
+
+
 def _kernels_named(connection: sqlite3.Connection, run: int, name: str) -> list[tuple[int, int | None]]:
     rows = connection.execute(
         "SELECT k.id, k.launch_index, k.name, o.name, k.folder_name FROM kernels k"

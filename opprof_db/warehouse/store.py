@@ -24,6 +24,15 @@ class FactRows:
 
 
 @dataclass(frozen=True, slots=True)
+class TableRows:
+    """Rows of a table that belongs to a kernel, without the kernel's id."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredContent:
     """Bytes to archive: compressed chunks and what they are."""
 
@@ -51,6 +60,14 @@ class KernelRecord:
     artifacts: list[dict[str, Any]] = field(default_factory=list)
     issues: list[dict[str, Any]] = field(default_factory=list)
     contents: list[StoredContent] = field(default_factory=list)
+    tables: list[TableRows] = field(default_factory=list)
+    """Simulator statistics and the content of the bin."""
+    details: dict[str, str] = field(default_factory=dict)
+    """Operand text -> its key:value pairs as JSON; rows of ``instruction_stats`` end in the text."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """SHA-256 -> source text."""
+    soc: str | None = None
+    """Chip as the bin names it."""
 
 
 class Store:
@@ -61,6 +78,7 @@ class Store:
         self._statements: dict[tuple[str, tuple[str, ...]], str] = {}
         self._metrics: dict[tuple[str, str], int] = {}
         self._operators: dict[tuple[str, str], int] = {}
+        self._details: dict[str, int] = {}
 
     def insert(self, table: str, values: dict[str, Any]) -> int:
         """Insert one row; returns its rowid."""
@@ -102,12 +120,36 @@ class Store:
             _EXTRA_COLUMNS,
             ((identifier, self._metric(row[0], row[1]), *row[2:]) for row in record.extras),
         )
+        self._shared_texts(record)
+        for table in record.tables:
+            rows: Iterable[tuple[Any, ...]] = table.rows
+            columns = table.columns
+            if columns[-1] == "detail":
+                columns = (*columns[:-1], "detail_id")
+                rows = ((*row[:-1], self._details.get(row[-1])) for row in rows)
+            self.bulk(table.table, ("kernel_id", *columns), ((identifier, *row) for row in rows))
         contents = {content.sha256: self.content(content) for content in record.contents}
         for artifact in record.artifacts:
             self.artifact(run_id, identifier, artifact, contents)
         for issue in record.issues:
             self.insert("ingest_issues", {"run_id": run_id, "kernel_id": identifier, **issue})
         return identifier
+
+    def _shared_texts(self, record: KernelRecord) -> None:
+        """Texts that many rows and kernels refer to, each stored once."""
+        for detail, pairs in record.details.items():
+            if detail not in self._details:
+                self._connection.execute(
+                    "INSERT INTO instruction_details (detail, pairs) VALUES (?, ?) ON CONFLICT (detail) DO NOTHING",
+                    (detail, pairs),
+                )
+                (self._details[detail],) = self._connection.execute(
+                    "SELECT id FROM instruction_details WHERE detail = ?", (detail,)
+                ).fetchone()
+        self._connection.executemany(
+            "INSERT INTO source_texts (sha256, source) VALUES (?, ?) ON CONFLICT (sha256) DO NOTHING",
+            record.sources.items(),
+        )
 
     def artifact(self, run_id: int, kernel_id: int | None, values: dict[str, Any], contents: dict[str, int]) -> int:
         """Store one file's entry, linked to its archived content (hash -> id) if there is one."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 from sqlalchemy import MetaData
 
 from opprof_db.catalog import Catalogue, load
+from opprof_db.warehouse.schema.bins import add_bins
 from opprof_db.warehouse.schema.facts import add_facts, add_rollup
 from opprof_db.warehouse.schema.kernels import add_kernels
 from opprof_db.warehouse.schema.provenance import add_provenance
 from opprof_db.warehouse.schema.reference import add_reference
 from opprof_db.warehouse.schema.runs import add_runs
+from opprof_db.warehouse.schema.simulator import add_simulator
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -33,6 +35,8 @@ def build(catalogue: Catalogue) -> MetaData:
     add_facts(metadata, catalogue)
     add_rollup(metadata)
     add_provenance(metadata)
+    add_simulator(metadata)
+    add_bins(metadata)
     return metadata
 
 

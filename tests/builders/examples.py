@@ -1,7 +1,8 @@
 """The bundled examples: ``python -m tests.builders.examples examples/out`` writes them, the same bytes every time.
 
 A vector kernel before and after its small transfers were fixed (the figures of msopprof's own
-example on 910B4), a mix kernel, a run with two operators launched twice each, and a 310P run.
+example on 910B4), a mix kernel with its bin, a run with two operators launched twice each, a 310P run,
+and a simulator run of two cores with its bin.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from tests.builders import bin as bins
 from tests.builders.device import CoreLoad, Launch
+from tests.builders.simulator import SimulatorRun, example_kernel
 
 
 def spread(low: float, high: float, at: int, of: int) -> float:
@@ -112,6 +115,43 @@ def small_vector(name: str, duration: float, launch: int, vec: float) -> Launch:
     return Launch(name, "vector", duration * cold, blocks, soc="Ascend910B3", pid=60100, rated_freq=1800)
 
 
+def matmul_bin(launch: Launch) -> bins.Bin:
+    """The bin of the mix kernel: basics, core occupancy and a roofline that agree with its CSVs."""
+    durations = [[core.time_us for core in block] for block in launch.blocks]
+    cores = {
+        at: [
+            bins.subcore(
+                "cube" if core.kind == "aic" else "vector",
+                number,
+                round(core.time_us * launch.rated_freq),
+                round(1024 * sum(core.volumes_kib.values())),
+                86.5,
+            )
+            for number, core in enumerate(block)
+        ]
+        for at, block in enumerate(launch.blocks)
+    }
+    frequency = str(launch.rated_freq)
+    return (
+        bins.Bin()
+        .add(
+            5,
+            bins.basics(
+                durations,
+                name=launch.name,
+                op_type="mix",
+                soc="Ascend910B1",
+                duration_us=launch.duration_us or 0.0,
+                pid=launch.pid,
+                cur_freq=frequency,
+                rated_freq=frequency,
+            ),
+        )
+        .add(12, bins.occupancy(cores))
+        .add(13, bins.roofline())
+    )
+
+
 def infer_310p() -> Launch:
     """One row for the whole kernel, no block columns, only aic_* headers."""
     core = CoreLoad(
@@ -131,13 +171,17 @@ def write(target: Path) -> None:
     """Write the whole set below ``target``."""
     transfers(fixed=False).write(target / "before" / "OPPROF_20260512093015_KQWJXZPLMVNRTYBD")
     transfers(fixed=True).write(target / "after" / "OPPROF_20260512111842_GHTRWQPLKMXNVBZC")
-    matmul().write(target / "OPPROF_20260513140207_MXUYTRPQWLKJHGFD")
+    mix = matmul()
+    matmul_bin(mix).write(mix.write(target / "OPPROF_20260513140207_MXUYTRPQWLKJHGFD"))
     several = target / "OPPROF_20260514081533_VBNMKLPOIUYTREWQ"
     for number, (name, duration, vec) in enumerate((("gelu_custom", 14.62, 0.58), ("reduce_sum", 9.26, 0.22))):
         for launch in (0, 1):
             stamp = f"202605140815{40 + 2 * number + launch}284"
             small_vector(name, duration, launch, vec).write(several / "device0" / name / str(launch), stamp)
     infer_310p().write(target / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
+    simulated = example_kernel(clock=1650.0)
+    simulated.bin = bins.simulator_bin([core.name for core in simulated.cores])
+    SimulatorRun({("add_custom", 0): simulated}).write(target / "OPPROF_20260516102233_QPWOEIRUTYALSKDJ")
 
 
 if __name__ == "__main__":

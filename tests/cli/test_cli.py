@@ -13,7 +13,7 @@ from opprof_db import __version__
 from tests import small
 from tests.conftest import Cli
 
-COMMANDS = ["ingest", "runs", "kernels", "show", "issues", "metrics", "query", "label", "restore", "forget"]
+COMMANDS = ["ingest", "runs", "kernels", "show", "issues", "metrics", "query", "hotspots", "label", "restore", "forget"]
 DB_COMMANDS = ["info", "check", "upgrade", "backup", "compact"]
 
 

@@ -123,8 +123,8 @@ def test_large_files_beyond_the_limit_are_listed_and_csvs_always_kept(warehouse:
     run = small.run(tmp_path / "OPPROF_A")
     (run / "visualize_data.bin").write_bytes(b"x" * 3_000_000)
     warehouse.ingest(run, archive_max=1000)
-    assert warehouse.rows("SELECT path, status, content_id IS NULL FROM artifacts WHERE kind = 'bin'") == [
-        ("visualize_data.bin", "listed", 1)
+    assert warehouse.rows("SELECT path, content_id IS NULL FROM artifacts WHERE kind = 'bin'") == [
+        ("visualize_data.bin", 1)
     ]
     assert warehouse.value("SELECT count(*) FROM artifacts WHERE kind <> 'bin' AND content_id IS NULL") == 0
     other = Warehouse(tmp_path / "all.db")

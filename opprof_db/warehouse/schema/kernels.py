@@ -49,6 +49,8 @@ def add_kernels(metadata: MetaData) -> None:
         text("tiling_key", "Tiling key taken off the name; NULL when the name has none."),
         real("clock_mhz", "Clock of a simulator run, MHz."),
         text("clock_source", "Where clock_mhz comes from."),
+        real("clock_low_mhz", "Lower end of the bracket the data leaves for an inferred clock, MHz."),
+        real("clock_high_mhz", "Upper end of that bracket, MHz."),
         one_of("mode", "device", "simulator", "mixed", "unknown"),
         one_of("status", "complete", "partial", "incomplete"),
         UniqueConstraint("run_id", "source_path"),

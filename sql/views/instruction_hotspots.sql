@@ -1,0 +1,44 @@
+-- Instructions of simulated kernels, all cores of a kind together, the costliest first.
+-- Grain: kernel, core kind, address
+-- Columns:
+--   kernel_id        identifier of the launch
+--   core_kind        aic, aiv, or aicore on chips with one kind of core
+--   address          program counter
+--   instruction      instruction name
+--   pipe             pipe as the simulator names it
+--   cores            cores that executed it
+--   call_count       times executed, over all cores
+--   cycles           cycles over all cores, saturated counters left out
+--   max_cycles       cycles of the core that spent most
+--   slowest_core     that core
+--   running_time_us  running time over all cores, us; NULL when all are below resolution
+--   saturated_cores  cores whose counter stood at its end
+--   detail           operands on the core that spent most
+-- Example: SELECT instruction, pipe, cycles FROM instruction_hotspots WHERE kernel_id = 1 LIMIT 10
+SELECT
+    kernel_id,
+    core_kind,
+    address,
+    instruction,
+    pipe,
+    count(*) AS cores,
+    sum(call_count) AS call_count,
+    sum(CASE WHEN saturated = 0 THEN cycles END) AS cycles,
+    max(CASE WHEN place = 1 THEN cycles END) AS max_cycles,
+    max(CASE WHEN place = 1 THEN core END) AS slowest_core,
+    sum(running_time_us) AS running_time_us,
+    sum(saturated) AS saturated_cores,
+    max(CASE WHEN place = 1 THEN detail END) AS detail
+FROM (
+    SELECT
+        s.*,
+        d.detail,
+        row_number() OVER (
+            PARTITION BY s.kernel_id, s.core_kind, s.address, s.instruction, s.pipe
+            ORDER BY s.cycles DESC, s.core, s.line_number
+        ) AS place
+    FROM instruction_stats AS s
+    LEFT JOIN instruction_details AS d ON d.id = s.detail_id
+) AS ranked
+GROUP BY kernel_id, core_kind, address, instruction, pipe
+ORDER BY cycles DESC;
