@@ -14,11 +14,13 @@ from opprof_db.ingest.options import IngestOptions
 from opprof_db.ingest.service import find, ingest
 from opprof_db.warehouse import migrate, opening
 from opprof_db.warehouse.upkeep import compact
+from tests.builders.bin import simulator_bin
 from tests.builders.examples import infer_310p, transfers
+from tests.builders.simulator import SimulatorRun, example_kernel
 
 
 def write(folder: Path) -> Path:
-    """Write the fixture: a vector run with a bad cell and a label, and a 310P run."""
+    """Write the fixture: a vector run with a bad cell and a label, a 310P run, a simulator run with a bin."""
     path = folder / f"schema_{migrate.revisions()[-1]}.db"
     if path.exists():
         raise FileExistsError(path)
@@ -29,6 +31,9 @@ def write(folder: Path) -> Path:
         bad.overrides["PipeUtilization", "aiv_vec_ratio", 0] = "broken"
         bad.write(runs / "OPPROF_20260512111842_GHTRWQPLKMXNVBZC")
         infer_310p().write(runs / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
+        simulated = example_kernel()
+        simulated.bin = simulator_bin([core.name for core in simulated.cores])
+        SimulatorRun({("add_custom", 0): simulated}).write(runs / "OPPROF_20260516102233_QPWOEIRUTYALSKDJ")
         with opening.writing(path, create=True) as connection:
             for _ in ingest(connection, path, find([runs]), IngestOptions(labels={"branch": "main"})):
                 pass
