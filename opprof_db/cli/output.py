@@ -129,18 +129,62 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
         print(line(text))
 
 
+PROSE = frozenset({"meaning", "message", "value", "formula", "missing", "source", "advice", "raw_text"})
+"""Columns of sentences: too long ones go on in the next line; in all others they are cut with an ellipsis."""
+_NARROWEST = 12
+_GAP = 2
+
+
 def _print_pretty(columns: Sequence[str], texts: list[list[str]], numeric: list[bool], title: str | None) -> None:
-    from rich import box
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", header_style="bold")
-    for column, right in zip(columns, numeric, strict=True):
-        table.add_column(column, justify="right" if right else "left", overflow="fold")
+    console = Console()
+    shown_at = [at for at in range(len(columns)) if not texts or any(text[at] != NULL for text in texts)]
+    natural = {at: max([0, *(cell_len(text[at]) for text in texts)]) for at in shown_at}
+    heads = {at: _broken(columns[at], max(natural[at], 8)) for at in shown_at}
+    for at in shown_at:
+        natural[at] = max(natural[at], *(len(line) for line in heads[at].split("\n")))
+    widths = _fitted(natural, {at for at in shown_at if not numeric[at]}, console.width)
+    table = Table(
+        title=title, box=None, title_justify="left", header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0)
+    )
+    for at in shown_at:
+        table.add_column(
+            Text(heads[at]),
+            justify="right" if numeric[at] else "left",
+            width=widths[at],
+            no_wrap=columns[at] not in PROSE,
+            overflow="fold" if columns[at] in PROSE else "ellipsis",
+        )
     for text in texts:
-        table.add_row(*(Text(cell, style="dim" if cell == NULL else "") for cell in text))
-    Console().print(table)
+        table.add_row(*(Text(text[at], style="dim" if text[at] == NULL else "") for at in shown_at))
+    # Where even that is too wide, lines run on in the terminal rather than numbers being cut.
+    needed = sum(widths.values()) + _GAP * len(widths)
+    (Console(width=needed) if needed > console.width else console).print(table)
+
+
+def _broken(name: str, width: int) -> str:
+    """A column's name on several lines, broken behind underscores."""
+    lines = [""]
+    for part in name.replace("_", "_ ").split():
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
+
+
+def _fitted(natural: dict[int, int], texts: set[int], available: int) -> dict[int, int]:
+    """Column widths: numbers get what they need, the widest texts give way to a limit."""
+    widths = dict(natural)
+    while sum(widths.values()) + _GAP * len(widths) > available:
+        widest = max(texts, key=lambda at: widths[at], default=None)
+        if widest is None or widths[widest] <= _NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
 
 
 def note(message: str) -> None:

@@ -5,6 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -213,9 +220,6 @@ def test_db_commands_look_after_the_file(cli: Cli, out: Path, tmp_path: Path) ->
 
 
 def test_db_check_finds_a_damaged_archive(cli: Cli, out: Path, tmp_path: Path) -> None:
-    import sqlite3
-    from contextlib import closing
-
     cli("ingest", out)
     with closing(sqlite3.connect(tmp_path / "cli" / "opprof.db", isolation_level=None)) as connection:
         connection.execute("UPDATE content_chunks SET data = x'00' WHERE content_id = 1")
@@ -261,17 +265,12 @@ def test_wrong_usage_ends_with_2(cli: Cli, out: Path) -> None:
 
 
 def test_the_environment_names_the_database(cli: Cli, out: Path, tmp_path: Path) -> None:
-    import os
-
     environment = {**os.environ, "OPPROF_DB": str(tmp_path / "named.db")}
     assert cli("ingest", out, env=environment).returncode == 0
     assert (tmp_path / "named.db").exists()
 
 
 def test_a_reader_that_stops_early_causes_no_complaint(cli: Cli, out: Path, tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     cli("ingest", out)
     done = subprocess.run(
         f"{sys.executable} -m opprof_db metrics -f csv | head -1",
@@ -293,3 +292,29 @@ def test_hostile_kernel_names_do_not_reach_the_terminal_raw(cli: Cli, tmp_path: 
         assert "\x1b" not in text
         assert "\u202e" not in text
     assert json.loads(cli("kernels", "-f", "json").stdout)[0]["name"] == "k\x1b[31m|x\u202e"
+
+
+def on_terminal(cli_folder: Path, command: str, columns: int) -> str:
+    """What a person sees: the command on a pseudo terminal, colours taken off."""
+    done = subprocess.run(
+        ["script", "-qec", f"stty cols {columns}; {sys.executable} -m opprof_db {command}", "/dev/null"],
+        cwd=cli_folder,
+        env={**os.environ, "TERM": "xterm"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+
+
+@pytest.mark.skipif(shutil.which("script") is None, reason="the util-linux command `script` is not installed")
+def test_on_a_terminal_names_give_way_but_numbers_are_never_cut(cli: Cli, out: Path, tmp_path: Path) -> None:
+    cli("ingest", out)
+    wide = on_terminal(tmp_path / "cli", "runs", 200)
+    assert "OPPROF_20240603022812_ABCDEFGHIJKLMNOP" in wide
+    narrow = on_terminal(tmp_path / "cli", "kernels", 60)
+    assert "…" in narrow
+    for number in ("6.0", "5.0", "1800"):
+        assert number in narrow
+    help_text = on_terminal(tmp_path / "cli", "ingest --help", 100)
+    assert "╭─ Options" in help_text
