@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
 import re
-import shutil
 import sqlite3
+import struct
 import subprocess
 import sys
+import termios
 from contextlib import closing
 from pathlib import Path
 
@@ -294,27 +297,41 @@ def test_hostile_kernel_names_do_not_reach_the_terminal_raw(cli: Cli, tmp_path: 
     assert json.loads(cli("kernels", "-f", "json").stdout)[0]["name"] == "k\x1b[31m|x\u202e"
 
 
-def on_terminal(cli_folder: Path, command: str, columns: int) -> str:
-    """What a person sees: the command on a pseudo terminal, colours taken off."""
-    done = subprocess.run(
-        ["script", "-qec", f"stty cols {columns}; {sys.executable} -m opprof_db {command}", "/dev/null"],
-        cwd=cli_folder,
-        env={**os.environ, "TERM": "xterm"},
-        capture_output=True,
-        text=True,
-        check=False,
+def on_terminal(folder: Path, command: list[str], columns: int) -> str:
+    """What a person sees: the command on a pseudo terminal of that width, colours taken off."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "opprof_db", *command],
+        cwd=folder,
+        env={**environment, "TERM": "xterm"},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
     )
-    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
+    os.close(slave)
+    seen = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:  # Linux: the last one on the other side has gone
+            break
+        if not part:
+            break
+        seen += part
+    os.close(master)
+    assert process.wait(timeout=60) == 0
+    return re.sub(r"\x1b\[[0-9;]*m", "", seen.decode())
 
 
-@pytest.mark.skipif(shutil.which("script") is None, reason="the util-linux command `script` is not installed")
 def test_on_a_terminal_names_give_way_but_numbers_are_never_cut(cli: Cli, out: Path, tmp_path: Path) -> None:
     cli("ingest", out)
-    wide = on_terminal(tmp_path / "cli", "runs", 200)
+    wide = on_terminal(tmp_path / "cli", ["runs"], 200)
     assert "OPPROF_20240603022812_ABCDEFGHIJKLMNOP" in wide
-    narrow = on_terminal(tmp_path / "cli", "kernels", 60)
+    narrow = on_terminal(tmp_path / "cli", ["kernels"], 60)
     assert "…" in narrow
     for number in ("6.0", "5.0", "1800"):
         assert number in narrow
-    help_text = on_terminal(tmp_path / "cli", "ingest --help", 100)
+    help_text = on_terminal(tmp_path / "cli", ["ingest", "--help"], 100)
     assert "╭─ Options" in help_text
