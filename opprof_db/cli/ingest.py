@@ -142,10 +142,13 @@ def _store(
 
     for outcome in outcomes:
         _say(outcome, style)
-    if found.runs:
-        for outcome in run_ingest(connection, db, found, chosen, progress):
+    try:
+        for outcome in run_ingest(connection, db, found, chosen, progress) if found.runs else ():
             outcomes.append(outcome)
             _say(outcome, style)
+    except KeyboardInterrupt:
+        note("\ninterrupted: the runs listed above are stored, the one at hand is not; the same command goes on")
+        raise typer.Exit(130) from None
     return outcomes
 
 

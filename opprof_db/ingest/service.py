@@ -83,7 +83,8 @@ def find(paths: Iterable[Path]) -> Found:
         try:
             discovery = discover(given)
         except InputError as error:
-            found.outcomes.append(Outcome("failed", given, given.name, message=str(error)))
+            message = str(error).removeprefix(f"{given}: ")
+            found.outcomes.append(Outcome("failed", given, given.name, message=message))
             continue
         _take_discovery(found, discovery, seen)
     return found

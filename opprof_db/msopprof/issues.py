@@ -15,6 +15,8 @@ RAW_TEXT_LIMIT = 500
 
 DETAIL_LIMIT = 100
 """Issues of one (code, column) kept one by one in a file; the rest are counted in one closing issue."""
+CODE_LIMIT = 2000
+"""Issues of one code kept one by one in a file, over all its columns."""
 
 
 class Severity(StrEnum):
@@ -63,6 +65,7 @@ class IssueLog:
     path: str | None = None
     _kept: list[Issue] = field(default_factory=list)
     _seen: dict[tuple[str, str | None], int] = field(default_factory=dict)
+    _codes: dict[str, int] = field(default_factory=dict)
     _overflow: dict[tuple[str, str | None], tuple[Severity, int, int]] = field(default_factory=dict)
 
     def add(
@@ -80,12 +83,16 @@ class IssueLog:
     ) -> None:
         """Record one problem."""
         key = (code, column)
+        of_code = self._codes.get(code, 0)
+        if of_code >= CODE_LIMIT and key not in self._seen:
+            key = (code, None)
         seen = self._seen.get(key, 0)
         self._seen[key] = seen + 1
-        if seen >= DETAIL_LIMIT:
+        if seen >= DETAIL_LIMIT or of_code >= CODE_LIMIT:
             _, old_cells, old_count = self._overflow.get(key, (severity, 0, 0))
             self._overflow[key] = (severity, old_cells + cells, old_count + count)
             return
+        self._codes[code] = of_code + 1
         self._kept.append(
             Issue(
                 code=code,

@@ -128,6 +128,11 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
             result.problems.append(_problem("unreadable_file", inner, f"cannot be read: {error.strerror}"))
 
 
+def _looks_renamed(name: str) -> bool:
+    """``PipeUtilization (1).csv``, ``copy of Memory.csv``: matched loosely, but only to say so."""
+    return name.lower().endswith(".csv") and any(family in name for family in (*load().families, BASIC_INFO))
+
+
 def _visible(name: str) -> str:
     """A file name fit to be stored and printed: what is not printable is written as an escape."""
     return name.encode("unicode_escape", "backslashreplace").decode("ascii")
@@ -156,6 +161,9 @@ def _link_allowed(root: Path, entry: os.DirEntry[str], rel: str, result: WalkRes
 
 def _take_file(entry: os.DirEntry[str], rel: str, result: WalkResult) -> None:
     kind, family, stamp = classify(entry.name)
+    if kind == "other" and _looks_renamed(entry.name):
+        message = "looks like a msopprof CSV under another name; give it its own name back to have it read"
+        result.problems.append(_problem("renamed_csv", rel, message))
     info = entry.stat()
     if not stat.S_ISREG(info.st_mode):
         if kind != "other":

@@ -47,6 +47,8 @@ def run_id(connection: sqlite3.Connection, text: str) -> int:
     )
     if beginning and text:
         return _only(beginning, f"runs begin with {text!r}")
+    if looks_like_kernel(text):
+        raise UsageError(f"{text!r} names a launch, a run is wanted", f"write {text.partition('/')[0]!r}")
     raise UsageError(
         f"no run is called {text!r}",
         did_you_mean(text, {name for known in names.values() for name in known}) or "`opprof-db runs` lists them",

@@ -187,3 +187,10 @@ def test_simulator_folders_belong_to_the_kernel_above_them(tmp_path: Path) -> No
     (tmp_path / "OPPROF_S" / "simulator" / "trace.json").write_text("{}")
     assert runs(discover(tmp_path)) == {"OPPROF_S": [(None, None, None)]}
     assert runs(discover(core)) == {".": [(None, None, None)]}
+
+
+def test_renamed_csvs_are_pointed_out(tmp_path: Path) -> None:
+    small.run(tmp_path / "OPPROF_A")
+    (tmp_path / "OPPROF_A" / "Memory (1).csv").write_text("x")
+    (run,) = discover(tmp_path).runs
+    assert [(problem.code, problem.path) for problem in run.problems] == [("renamed_csv", "OPPROF_A/Memory (1).csv")]
