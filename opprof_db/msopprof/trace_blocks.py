@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-BLOCK_SIZE = 1 << 17
-"""Bytes read at a time: small blocks keep freed memory in use, which is twice as fast as large ones."""
+BLOCK_SIZE = 1 << 16
+"""Bytes read at a time: small blocks keep freed memory in use, which is up to twice as fast as large ones."""
 
 _PLAIN = re.compile(rb'[^"{}\[\]]*+')
 _IN_STRING = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)

@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import UNSET
 
 from opprof_db.msopprof.trace_events import RawArgs, RawEvent
+from opprof_db.msopprof.trace_lanes import Lanes
 from opprof_db.msopprof.values import parse_address
 
 _KEYS_OF_WORK = 11
@@ -47,7 +48,7 @@ class Sound:
     count: int
     places: list[int] | None
     """Where in the group the work events stand; ``None`` when there is nothing else."""
-    work: list[RawEvent]
+    lane: list[int]
     name: list[str]
     ts: list[float]
     dur: list[float]
@@ -63,8 +64,9 @@ class Sound:
 class GroupDecoder:
     """Decodes the text of a group; ``None`` where a closer look is needed."""
 
-    def __init__(self, numbers: Numbers) -> None:
+    def __init__(self, numbers: Numbers, lanes: Lanes) -> None:
         self._numbers = numbers
+        self._lanes = lanes
 
     def __call__(self, text: bytes, count: int) -> Sound | None:
         """The events of a JSON array of ``count`` elements."""
@@ -103,13 +105,14 @@ class GroupDecoder:
             if not _rest_is_sound(event):
                 return None
             keys += _filled(event)
-        if keys != text.count(b'":'):
+        letters = np.frombuffer(text, np.uint8)
+        if keys != np.count_nonzero((letters[:-1] == ord('"')) & (letters[1:] == ord(":"))):
             return None
         numbers = self._numbers
         return Sound(
             count=len(events),
             places=places,
-            work=work,
+            lane=self._lane_numbers(work),
             name=[event.name for event in work],
             ts=ts,
             dur=dur,
@@ -123,10 +126,22 @@ class GroupDecoder:
         )
 
 
+    def _lane_numbers(self, work: list[RawEvent]) -> list[int]:
+        """The lanes of events, which mostly are of one process."""
+        of = self._lanes.of
+        if not work:
+            return []
+        pids, tids = [event.pid for event in work], [event.tid for event in work]
+        pid = pids[0]
+        if pids.count(pid) != len(pids):
+            return list(map(of, zip(pids, tids, strict=True)))
+        known = {tid: of((pid, tid)) for tid in set(tids)}
+        return list(map(known.__getitem__, tids))
+
+
 def _plausible(ts: list[float], dur: list[float]) -> bool:
     """Whether all times are there and finite and no event ends before it starts."""
-    starts, durations = np.array(ts, np.float64), np.array(dur, np.float64)
-    return bool(np.isfinite(starts).all() and np.isfinite(durations).all() and durations.min() >= 0)
+    return math.isfinite(sum(ts)) and math.isfinite(sum(dur)) and min(dur) >= 0
 
 
 _PLAIN_PHASES = frozenset("BEstCM")
@@ -148,12 +163,26 @@ def _rest_is_sound(event: RawEvent) -> bool:
 
 def _filled(event: RawEvent) -> int:
     """Keys that the fields of an event stand for."""
-    keys = 4
-    for value in (event.ts, event.dur, event.cname, event.id, event.cat, event.group_id):
-        keys += value is not UNSET
+    keys = (
+        4
+        + (event.ts is not UNSET)
+        + (event.dur is not UNSET)
+        + (event.cname is not UNSET)
+        + (event.id is not UNSET)
+        + (event.cat is not UNSET)
+        + (event.group_id is not UNSET)
+    )
     args = event.args
     if args is UNSET:
         return keys
-    for held in (args.pc_addr, args.code, args.detail, args.process_bytes, args.name, args.sort_index, args.throughput):
-        keys += held is not UNSET
-    return keys + 1
+    return (
+        keys
+        + 1
+        + (args.pc_addr is not UNSET)
+        + (args.code is not UNSET)
+        + (args.detail is not UNSET)
+        + (args.process_bytes is not UNSET)
+        + (args.name is not UNSET)
+        + (args.sort_index is not UNSET)
+        + (args.throughput is not UNSET)
+    )

@@ -247,8 +247,8 @@ class EventText(Generic[Group, One]):
             return None
         text = b"".join((b"[", data[pos : cut + 1], b"]"))
         letters = np.frombuffer(text, np.uint8)
-        closing = np.flatnonzero(letters[:-2] == ord("}"))
-        seams = closing[(letters[closing + 1] == ord(",")) & (letters[closing + 2] == ord("{"))]
+        seams = np.flatnonzero((letters[:-1] == ord("}")) & (letters[1:] == ord(",")))
+        seams = seams[letters[seams + 2] == ord("{")]
         group = self._decode(text, len(seams) + 1)
         if group is None:
             return None

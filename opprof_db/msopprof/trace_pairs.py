@@ -27,6 +27,10 @@ class Half:
     offset: int
 
 
+Place = tuple[int, int, int]
+"""Lane, ordinal and byte offset of an event."""
+
+
 def _time(value: object) -> float | None:
     return value if isinstance(value, float) else None
 
@@ -35,16 +39,16 @@ def _text(value: object) -> str | None:
     return None if value is UNSET else str(value)
 
 
-def _number(value: object, numbers: dict[str | int, int]) -> int | None:
-    return numbers[value] if isinstance(value, str | int) else None
-
-
 class EventMaker:
     """Turns single events into rows of a batch."""
 
     def __init__(self, numbers: dict[str | int, int]) -> None:
         self._numbers = numbers
-        self._kinds = KindOf()
+        self.kinds = KindOf()
+
+    def number(self, value: object) -> int | None:
+        """A whole number as decoded: its text or itself."""
+        return self._numbers[value] if isinstance(value, str | int) else None
 
     def add(
         self,
@@ -66,14 +70,14 @@ class EventMaker:
         batch.offset.append(half.offset)
         batch.phase.append(phase)
         batch.lane.append(half.lane)
-        batch.kind.append(self._kinds[event.name] if kind is None else kind)
+        batch.kind.append(self.kinds[event.name] if kind is None else kind)
         batch.name.append(event.name)
         batch.ts_us.append(ts)
         batch.dur_us.append(dur)
-        batch.pc_addr.append(None if args is UNSET else _number(args.pc_addr, self._numbers))
+        batch.pc_addr.append(None if args is UNSET else self.number(args.pc_addr))
         batch.code.append(None if args is UNSET else _text(args.code))
         batch.detail.append(None if args is UNSET else _text(args.detail))
-        batch.process_bytes.append(None if args is UNSET else _number(args.process_bytes, self._numbers))
+        batch.process_bytes.append(None if args is UNSET else self.number(args.process_bytes))
         batch.group_id.append(_text(event.group_id))
         batch.colour.append(_text(event.cname))
         batch.pair_id.append(_text(event.id))
@@ -112,6 +116,38 @@ class Pairs:
         elif len(mine) >= MOST_WAITING:
             self._alone(batch, mine.pop(next(iter(mine))))
         mine[key] = half
+
+    def add_neighbours(self, batch: EventBatch, places: list[Place], begins: list[RawEvent], ends: list[float]) -> None:
+        """Take in whole pairs, as the writer prints them: B, then E of the same flag.
+
+        ``places`` are lane, ordinal and byte offset of each B, ``ends`` the times of the E.
+        """
+        args = [event.args for event in begins]
+        starts: list[float] = [event.ts for event in begins]  # type: ignore[misc]
+        durations = [end - start for start, end in zip(starts, ends, strict=True)]
+        number = self._maker.number
+        kinds = [self._maker.kinds[event.name] for event in begins]
+        flags = [str(event.id) for event in begins]
+        ordinals = [place[1] for place in places]
+        batch.lane.extend([place[0] for place in places])
+        batch.ordinal.extend(ordinals)
+        batch.offset.extend([place[2] for place in places])
+        batch.phase.extend(["P"] * len(begins))
+        batch.kind.extend(kinds)
+        batch.name.extend([event.name for event in begins])
+        batch.ts_us.extend(starts)
+        batch.dur_us.extend(durations)
+        batch.pc_addr.extend([None if held is UNSET else number(held.pc_addr) for held in args])
+        batch.code.extend([None if held is UNSET or held.code is UNSET else held.code for held in args])
+        batch.detail.extend([None if held is UNSET or held.detail is UNSET else held.detail for held in args])
+        batch.process_bytes.extend([None if held is UNSET else number(held.process_bytes) for held in args])
+        batch.group_id.extend([None if event.group_id is UNSET else event.group_id for event in begins])
+        batch.colour.extend([None if event.cname is UNSET else event.cname for event in begins])
+        batch.pair_id.extend(flags)
+        batch.other.extend([None] * len(begins))
+        batch.flags.extend([Flag.ENDS_BEFORE_START.value if held < 0 else 0 for held in durations])
+        self.joined += len(begins)
+        self._flows.flag_pairs_met(flags, kinds, ordinals)
 
     def finish(self, batch: EventBatch, process_of: list[str]) -> None:
         """Join what is left without regard to the lane, and give out the rest as unmatched."""
@@ -167,6 +203,13 @@ class Flows:
         """A SET or WAIT pair with an id."""
         _remember(self._flags, (flag, kind), ordinal)
 
+    def flag_pairs_met(self, flags: list[str], kinds: list[int], ordinals: list[int]) -> None:
+        """The same for many."""
+        memo = self._flags
+        memo.update(zip(zip(flags, kinds, strict=True), ordinals, strict=True))
+        while len(memo) > MOST_WAITING:
+            del memo[next(iter(memo))]
+
     def flags_met(self, batch: EventBatch, kinds: list[int]) -> None:
         """SET and WAIT events without an id."""
         if Kind.SET not in kinds and Kind.WAIT not in kinds:
@@ -201,6 +244,25 @@ class Flows:
             self._alone(batch, before)
         mine[key] = half
 
+    def add_neighbours(
+        self, batch: FlowBatch, places: list[Place], begins: list[RawEvent], to_lanes: list[int], ends: list[float]
+    ) -> None:
+        """Take in whole flows, as the writer prints them: s, then t of the same id."""
+        starts: list[float] = [event.ts for event in begins]  # type: ignore[misc]
+        ids = [str(event.id) for event in begins]
+        lanes = [place[0] for place in places]
+        batch.flow_id.extend(ids)
+        batch.category.extend([None if event.cat is UNSET else event.cat for event in begins])
+        batch.from_lane.extend(lanes)
+        batch.from_ts_us.extend(starts)
+        batch.from_event.extend(map(self._event, ids, lanes, starts, [Kind.SET] * len(ids)))
+        batch.to_lane.extend(to_lanes)
+        batch.to_ts_us.extend(ends)
+        batch.to_event.extend(map(self._event, ids, to_lanes, ends, [Kind.WAIT] * len(ids)))
+        batch.ordinal.extend([place[1] for place in places])
+        batch.flags.extend([0] * len(ids))
+        self.joined += len(ids)
+
     def finish(self, batch: FlowBatch) -> None:
         """Give out the flows that have one end only."""
         for half in (*self._starts.values(), *self._ends.values()):
@@ -219,20 +281,23 @@ class Flows:
         batch.category.append(_text(first.mended.event.cat))
         batch.from_lane.append(None if begin is None else begin.lane)
         batch.from_ts_us.append(None if begin is None else _time(begin.mended.event.ts))
-        batch.from_event.append(None if begin is None else self._event(begin, Kind.SET))
+        batch.from_event.append(None if begin is None else self._event_of(begin, Kind.SET))
         batch.to_lane.append(None if end is None else end.lane)
         batch.to_ts_us.append(None if end is None else _time(end.mended.event.ts))
-        batch.to_event.append(None if end is None else self._event(end, Kind.WAIT))
+        batch.to_event.append(None if end is None else self._event_of(end, Kind.WAIT))
         batch.ordinal.append(first.ordinal)
         flags = first.mended.flags | (end.mended.flags if both and end else 0)
         batch.flags.append(int(flags | (0 if both else Flag.UNMATCHED)))
 
-    def _event(self, half: Half, kind: Kind) -> int | None:
-        by_id = self._flags.pop((str(half.mended.event.id), int(kind)), None)
-        if by_id is not None:
+    def _event_of(self, half: Half, kind: Kind) -> int | None:
+        event = half.mended.event
+        return self._event(str(event.id), half.lane, _time(event.ts), kind)
+
+    def _event(self, flow: str, lane: int, ts: float | None, kind: int) -> int | None:
+        by_id = self._flags.pop((flow, int(kind)), None)
+        if by_id is not None or ts is None:
             return by_id
-        ts = _time(half.mended.event.ts)
-        return None if ts is None else self._places.get((half.lane, _float32(ts), int(kind)))
+        return self._places.get((lane, _float32(ts), int(kind))) if self._places else None
 
 
 def _float32(value: float) -> float:

@@ -36,7 +36,7 @@ from opprof_db.msopprof.trace_events import (
 from opprof_db.msopprof.trace_json import EventText, Located, Mended
 from opprof_db.msopprof.trace_lanes import MARK_PIPE, Lane, Lanes, TraceKind
 from opprof_db.msopprof.trace_mend import Mender, as_json
-from opprof_db.msopprof.trace_pairs import EventMaker, Flows, Pairs, Half
+from opprof_db.msopprof.trace_pairs import EventMaker, Flows, Half, Pairs, Place
 from opprof_db.msopprof.values import visible
 
 
@@ -84,7 +84,7 @@ class TraceReader:
         self._lanes = Lanes(self.issues)
         self._mender = Mender(self.issues, self._numbers)
         self._text: EventText[Sound, MendedEvent] = EventText(
-            blocks, GroupDecoder(self._numbers), self._mender, self.issues
+            blocks, GroupDecoder(self._numbers, self._lanes), self._mender, self.issues
         )
         self._kinds = KindOf()
         self._maker = EventMaker(self._numbers)
@@ -110,7 +110,7 @@ class TraceReader:
     def _located(self, part: Located[Sound]) -> TraceBatch:
         """A sound group: its work goes over column by column."""
         held = part.held
-        size = len(held.work)
+        size = len(held.name)
         if held.places is None:
             ordinals, offsets = list(range(part.first, part.first + size)), part.offsets
         else:
@@ -121,7 +121,7 @@ class TraceReader:
             ordinal=ordinals,
             offset=offsets,
             phase=["X"] * size,
-            lane=list(map(self._lanes.of, [(event.pid, event.tid) for event in held.work])),
+            lane=held.lane,
             kind=list(map(self._kinds.__getitem__, held.name)),
             name=held.name,
             ts_us=held.ts,  # type: ignore[arg-type]
@@ -138,9 +138,37 @@ class TraceReader:
         )
         batch = TraceBatch(events, FlowBatch(), CounterBatch())
         self._flows.flags_met(events, events.kind)
-        for at, event in held.rest:
-            self._add(batch, MendedEvent(event, None, 0), part.first + at, part.offsets[at])
+        self._rest(batch, part)
         return batch
+
+    def _rest(self, batch: TraceBatch, part: Located[Sound]) -> None:
+        """What is not work: halves that stand side by side together, all else one by one."""
+        rest, lane_of = part.held.rest, self._lanes.of
+        pairs: list[tuple[Place, RawEvent, float]] = []
+        flows: list[tuple[Place, RawEvent, int, float]] = []
+        single: list[tuple[int, RawEvent]] = []
+        at, last = 0, len(rest) - 1
+        while at <= last:
+            index, event = rest[at]
+            if at < last and event.ph in "Bs" and _goes_on(event, other := rest[at + 1][1]):
+                place = (lane_of((event.pid, event.tid)), part.first + index, part.offsets[index])
+                until: float = other.ts  # type: ignore[assignment]
+                if event.ph == "B":
+                    pairs.append((place, event, until))
+                else:
+                    flows.append((place, event, lane_of((other.pid, other.tid)), until))
+                at += 2
+            else:
+                single.append((index, event))
+                at += 1
+        if pairs:
+            places, begins, ends = map(list, zip(*pairs, strict=True))
+            self._pairs.add_neighbours(batch.events, places, begins, ends)
+        if flows:  # behind the pairs they join
+            places, begins, lanes, ends = map(list, zip(*flows, strict=True))
+            self._flows.add_neighbours(batch.flows, places, begins, lanes, ends)
+        for index, event in single:
+            self._add(batch, MendedEvent(event, None, 0), part.first + index, part.offsets[index])
 
     def _mended(self, part: Mended[MendedEvent]) -> TraceBatch:
         batch = _empty()
@@ -272,6 +300,15 @@ class TraceReader:
         ):
             if count:
                 add("unmatched", Severity.INFO, f"{count} {what}; kept and flagged", column=what, count=count)
+
+
+def _goes_on(first: RawEvent, second: RawEvent) -> bool:
+    """Whether the second event is the other half of the first."""
+    if first.id != second.id or first.name != second.name:
+        return False
+    if first.ph == "B":
+        return second.ph == "E" and first.tid == second.tid and first.pid == second.pid
+    return second.ph == "t" and first.cat == second.cat
 
 
 def _empty() -> TraceBatch:
