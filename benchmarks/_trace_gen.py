@@ -76,10 +76,13 @@ def _work_event(core: str, pipe: int, start: int, at: int, seed: int, *, distinc
     variant = at + seed * 10_000_000 if distinct else (at * 31) % DISTINCT_DETAILS
     detail = f"dtype:B64,XD:X{variant % 31}={variant:#x},XN:X30={variant * 64:#x},IMM:{variant % 4096:#x},#POST:0,"
     line = 100 + variant % 90
-    code = f"/home/user/kernels/op_kernel/add_custom.cpp:{line}\\n/usr/local/Ascend/include/kernel_operator.h:{line * 3}"
+    code = (
+        f"/home/user/kernels/op_kernel/add_custom.cpp:{line}\\n/usr/local/Ascend/include/kernel_operator.h:{line * 3}"
+    )
     extra = f',"process_bytes":"{moved}"' if moved else ""
+    shown, address = code if variant % 3 == 0 else "", 0x10D0D000 + variant % 9000 * 4
     return (
-        f'{{"args":{{"code":"{code if variant % 3 == 0 else ""}","detail":"{detail}","pc_addr":"{0x10D0D000 + variant % 9000 * 4:#x}"{extra}}},'
+        f'{{"args":{{"code":"{shown}","detail":"{detail}","pc_addr":"{address:#x}"{extra}}},'
         f'"cname":"{colour}","dur":{microseconds(cycles + variant % 5)!r},"name":"{instruction}","ph":"X",'
         f'"pid":"{core}","tid":"{name}","ts":{microseconds(start)!r}}}'
     )

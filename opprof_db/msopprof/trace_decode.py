@@ -120,11 +120,10 @@ class GroupDecoder:
             pc_addr=[numbers[held.pc_addr] for held in args],  # type: ignore[index]
             code=code,
             detail=detail,
-            process_bytes=[None if held is UNSET else numbers[held] for held in moved],  # type: ignore[index]
-            group_id=[None if held is UNSET else held for held in group],  # type: ignore[misc]
+            process_bytes=[None if held is UNSET else numbers[held] for held in moved],
+            group_id=[None if held is UNSET else held for held in group],
             rest=rest,
         )
-
 
     def _lane_numbers(self, work: list[RawEvent]) -> list[int]:
         """The lanes of events, which mostly are of one process."""

@@ -12,7 +12,6 @@ from enum import IntEnum, IntFlag
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-
 THROUGHPUT = "throughput(MB/s)"
 """The argument of a counter sample."""
 
@@ -43,6 +42,7 @@ class RawEvent(Struct, gc=False):
     cat: str | UnsetType = UNSET
     group_id: str | UnsetType = UNSET
     args: RawArgs | UnsetType = UNSET
+
 
 @dataclass(frozen=True, slots=True)
 class MendedEvent:

@@ -25,7 +25,6 @@ from opprof_db.msopprof.trace_events import (
     THROUGHPUT,
     CounterBatch,
     EventBatch,
-    Flag,
     FlowBatch,
     Kind,
     KindOf,
