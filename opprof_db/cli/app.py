@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from opprof_db import __version__
-from opprof_db.cli import database, forget, hotspots, ingest, label, listing, query, restore, show
+from opprof_db.cli import database, forget, hotspots, ingest, label, listing, pipeline, query, restore, show, trace
 from opprof_db.cli.output import pretty
 
 EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
@@ -35,9 +35,11 @@ app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
 app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
 app.command("query", epilog=query.EPILOG)(query.query)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
+app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
+app.add_typer(trace.app, name="trace")
 app.add_typer(database.app, name="db")
 
 

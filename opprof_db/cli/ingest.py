@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,16 @@ EPILOG = """Examples:
 
 Exit code 3: a path could not be read, a run failed, or nothing could be taken at all (with --strict: any issue)."""
 
+
+class TraceKeep(StrEnum):
+    """What ingest keeps of a trace."""
+
+    AUTO = "auto"
+    FULL = "full"
+    SUMMARY = "summary"
+    NONE = "none"
+
+
 _WORDS = ("new", "known", "replaced", "failed", "empty", "foreign")
 
 
@@ -53,6 +64,9 @@ def ingest(
     cann_version: Annotated[str | None, typer.Option(help="CANN version the runs were made with.")] = None,
     tool_version: Annotated[str | None, typer.Option(help="msopprof version or build date.")] = None,
     git_commit: Annotated[str | None, typer.Option(help="Commit of the operator's source.")] = None,
+    trace: Annotated[
+        TraceKeep, typer.Option("--trace", help="What to keep of traces; auto: all events up to 2 GiB.")
+    ] = TraceKeep.AUTO,
     kernel: Annotated[str | None, typer.Option(help="Kernel name of simulator runs, which record none.")] = None,
     cache_lines: Annotated[
         bool, typer.Option("--cache-lines", help="Take in the L2 cache lines of bins (block 14).")
@@ -99,6 +113,7 @@ def ingest(
         },
         label_from_path=opts.parse_path_pattern(label_from_path),
         cache_lines=cache_lines,
+        trace=str(trace),
         archive_max=opts.parse_size(archive_max),
         jobs=fitting_jobs(found.kernels) if jobs is None else jobs,
         dry_run=dry_run,

@@ -13,6 +13,7 @@ from opprof_db.ingest.flags import drop_uncollected_zeros, flag_extremes
 from opprof_db.ingest.rollup import RollupRow, core_table, derive, roll_up
 from opprof_db.ingest.simulator import SimulatorRows, detail_pairs
 from opprof_db.ingest.snapshot import FileState, Snapshot
+from opprof_db.ingest.traces import TraceFile, read_traces
 from opprof_db.msopprof.basic_info import BasicInfo, read_basic_info, read_op_basic_info_text
 from opprof_db.msopprof.cells import is_missing
 from opprof_db.msopprof.device_csv import CellCounts, FamilyData, read_family
@@ -41,6 +42,8 @@ class Context:
     """Name the user gives to simulator kernels, which record none."""
     cache_lines: bool = False
     """Whether block 14 of bins is wanted."""
+    trace: str = "auto"
+    """What to keep of traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,23 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
         artifact["kind"] in ("bin", "trace") and artifact["size_bytes"] > 0 for artifact in record.artifacts
     )
     return Assembled(record, counts, has_values)
+
+
+def add_traces(taken: Snapshot, kernel: KernelFolder, record: KernelRecord, keep: str) -> None:
+    """Read the launch's traces into the record; in the writing process, for their events wait on its disk."""
+    files = [
+        TraceFile(taken.run.root / found.rel, found.rel, found.size, is_bin=found.kind == "bin")
+        for found in kernel.files
+        if found.kind in ("trace", "bin") and taken.files[found.rel].problem is None
+    ]
+    if not files:
+        return
+    result = read_traces(files, keep)
+    record.tables += result.tables
+    record.streamed = result.streamed
+    record.issues += [issue_row(issue) for issue in result.issues]
+    for artifact in record.artifacts:
+        artifact["status"] = result.statuses.get(artifact["path"], artifact["status"])
 
 
 class _Reading:

@@ -19,8 +19,8 @@ class Identity:
     run_id: int | None = None
 
 
-UNREAD_BEFORE = ("bin", "instr_csv", "code_csv")
-"""Kinds of files that schema 0001 only archived."""
+UNREAD_BEFORE = ("bin", "instr_csv", "code_csv", "trace")
+"""Kinds of files that earlier schemas only archived."""
 
 
 def fully_read(connection: sqlite3.Connection) -> frozenset[str]:

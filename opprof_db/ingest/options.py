@@ -26,6 +26,8 @@ class IngestOptions:
     """Processes that read, beside the one that writes."""
     cache_lines: bool = False
     """Whether block 14 of bins, the L2 cache lines, is taken in."""
+    trace: str = "auto"
+    """Events of traces: full, summary, none; auto: full up to a stated size."""
     dry_run: bool = False
 
     def path_labels(self, path: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from opprof_db.errors import InputError
 from opprof_db.ingest import archive, snapshot, transfer
-from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
+from opprof_db.ingest.assemble import Assembled, Context, add_traces, assemble, assemble_all, dump_of
 from opprof_db.ingest.chip import ChipFacts, chip_of_run
 from opprof_db.ingest.flags import parse_metric_sets
 from opprof_db.ingest.identity import Identity, fully_read, identify
@@ -154,6 +154,7 @@ def _context(options: IngestOptions, chip: ChipFacts) -> Context:
         archive_max=options.archive_max,
         kernel_name=options.conditions.get("kernel"),
         cache_lines=options.cache_lines,
+        trace=options.trace,
     )
 
 
@@ -295,8 +296,9 @@ def _finish(
 
 def _records(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
     """The launches of a run, with the bytes of their large files at hand."""
-    for kernel in _assembled(prepared, run, pool):
+    for folder, kernel in zip(run.kernels, _assembled(prepared, run, pool), strict=True):
         kernel.record.contents = [archive.spool(content) for content in kernel.record.contents]
+        add_traces(prepared.taken, folder, kernel.record, prepared.context.trace)
         yield kernel
 
 

@@ -32,6 +32,10 @@ class TableRows:
     rows: list[tuple[Any, ...]]
 
 
+Streamed = Iterable[tuple[str, tuple[str, ...], Iterable[tuple[Any, ...]]]]
+"""(table, columns, rows) parts of something too large to be held; gone over once."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoredContent:
     """Bytes to archive: compressed chunks and what they are."""
@@ -68,6 +72,8 @@ class KernelRecord:
     """SHA-256 -> source text."""
     soc: str | None = None
     """Chip as the bin names it."""
+    streamed: list[Streamed] = field(default_factory=list)
+    """Events of traces."""
 
 
 class Store:
@@ -128,6 +134,9 @@ class Store:
                 columns = (*columns[:-1], "detail_id")
                 rows = ((*row[:-1], self._details.get(row[-1])) for row in rows)
             self.bulk(table.table, ("kernel_id", *columns), ((identifier, *row) for row in rows))
+        for stream in record.streamed:
+            for name, columns, rows in stream:
+                self.bulk(name, ("kernel_id", *columns), ((identifier, *row) for row in rows))
         contents = {content.sha256: self.content(content) for content in record.contents}
         for artifact in record.artifacts:
             self.artifact(run_id, identifier, artifact, contents)

@@ -16,6 +16,7 @@ from opprof_db.warehouse.schema.provenance import add_provenance
 from opprof_db.warehouse.schema.reference import add_reference
 from opprof_db.warehouse.schema.runs import add_runs
 from opprof_db.warehouse.schema.simulator import add_simulator
+from opprof_db.warehouse.schema.traces import add_traces
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -37,6 +38,7 @@ def build(catalogue: Catalogue) -> MetaData:
     add_provenance(metadata)
     add_simulator(metadata)
     add_bins(metadata)
+    add_traces(metadata)
     return metadata
 
 

@@ -23,7 +23,20 @@ from opprof_db import __version__
 from tests import small
 from tests.conftest import Cli
 
-COMMANDS = ["ingest", "runs", "kernels", "show", "issues", "metrics", "query", "hotspots", "label", "restore", "forget"]
+COMMANDS = [
+    "ingest",
+    "runs",
+    "kernels",
+    "show",
+    "issues",
+    "metrics",
+    "query",
+    "hotspots",
+    "pipeline",
+    "label",
+    "restore",
+    "forget",
+]
 DB_COMMANDS = ["info", "check", "upgrade", "backup", "compact"]
 
 
@@ -45,13 +58,21 @@ def fails(done, code: int, *words: str) -> None:  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize(
-    "command", [*([name] for name in COMMANDS), *(["db", name] for name in DB_COMMANDS), ["db"], []]
+    "command",
+    [
+        *([name] for name in COMMANDS),
+        *(["db", name] for name in DB_COMMANDS),
+        ["trace", "export"],
+        ["trace"],
+        ["db"],
+        [],
+    ],
 )
 def test_every_command_has_help_with_an_example(cli: Cli, command: list[str]) -> None:
     done = cli(*command, "--help")
     assert done.returncode == 0
     assert "Usage: " in done.stdout
-    if command not in (["db"], []):
+    if command not in (["db"], ["trace"], []):
         assert "Example" in done.stdout
 
 
