@@ -157,10 +157,14 @@ class EventText(Generic[Group, One]):
         """Keep a member that is a text or a number, skip any other; ``False`` when it was cut off."""
         window = self._window
         start = window.offset
+        if key == "traceEvents":
+            self._issues.add("wrong_type", Severity.WARNING, "traceEvents is no list", column=key, offset=start)
         if window.data[window.pos] in b'{["':
             text = self._take(_MAX_HEADER_BYTES)
             if text is None:
                 return False
+            if not text:
+                return True  # too long to be of interest
         else:
             found = _SCALAR.match(window.data, window.pos)
             while found is not None and found.end() == len(window.data) and window.more():
@@ -178,8 +182,6 @@ class EventText(Generic[Group, One]):
             return True
         if isinstance(value, str | int | float) and not isinstance(value, bool) and len(self.shape.header) < 100:
             self.shape.header.setdefault(key[:100], value)
-        if key == "traceEvents":
-            self._issues.add("wrong_type", Severity.WARNING, "traceEvents is no list", column=key, offset=start)
         return True
 
     def _find_events(self) -> bool:
