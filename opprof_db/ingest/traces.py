@@ -233,7 +233,8 @@ class _Spool:
         )  # fmt: skip
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives until the rows were written
-        marshal.dump((self._new, columns, flow_columns, counter_columns), self._file)
+        packed = marshal.dumps((self._new, columns, flow_columns, counter_columns))
+        self._file.write(len(packed).to_bytes(8, "little") + packed)
         self._new = []
         return samples + amount
 
@@ -267,19 +268,20 @@ class _Replay:
         self._file = file
         weakref.finalize(self, file.close)
 
-    def __iter__(self) -> Iterator[tuple[str, tuple[str, ...], Iterable[tuple[Any, ...]]]]:
+    def __iter__(self) -> Iterator[tuple[str, tuple[str, ...], Sequence[Sequence[Any]]]]:
         self._file.seek(0)
-        while True:
-            try:
-                strings, events, flows, counters = marshal.load(self._file)
-            except EOFError:
-                return
+        # marshal.load would read a file object by object; whole batches are read at once instead.
+        while size := self._file.read(8):
+            packed = self._file.read(int.from_bytes(size, "little"))
+            strings, events, flows, counters = marshal.loads(packed)
             if strings:
-                yield "trace_strings", ("id", "string"), strings
+                yield "trace_strings", ("id", "string"), list(zip(*strings, strict=True))
             for table, columns, values in (
                 ("trace_events", EVENT_COLUMNS, events),
                 ("trace_flows", FLOW_COLUMNS, flows),
                 ("trace_counters", COUNTER_COLUMNS, counters),
             ):
                 if values[0]:
-                    yield table, columns, zip(*values, strict=True)
+                    # A column that is empty throughout the batch (heads, pairs, colours) need not be bound.
+                    used = [at for at, column in enumerate(values) if column.count(None) < len(column)]
+                    yield table, tuple(columns[at] for at in used), [values[at] for at in used]
