@@ -135,8 +135,8 @@ class Store:
                 rows = ((*row[:-1], self._details.get(row[-1])) for row in rows)
             self.bulk(table.table, ("kernel_id", *columns), ((identifier, *row) for row in rows))
         for stream in record.streamed:
-            for name, columns, values in stream:
-                self.bulk(name, ("kernel_id", *columns), zip(repeat(identifier), *values, strict=False))
+            for name, columns, held in stream:
+                self.bulk(name, ("kernel_id", *columns), zip(repeat(identifier), *held, strict=False))
         contents = {content.sha256: self.content(content) for content in record.contents}
         for artifact in record.artifacts:
             self.artifact(run_id, identifier, artifact, contents)

@@ -15,7 +15,7 @@ from opprof_db.ingest.service import find, ingest
 from opprof_db.warehouse import migrate, opening
 from opprof_db.warehouse.upkeep import compact
 from tests.builders.bin import simulator_bin
-from tests.builders.examples import infer_310p, transfers
+from tests.builders.examples import infer_310p, simulated_trace, transfers
 from tests.builders.simulator import SimulatorRun, example_kernel
 
 
@@ -33,6 +33,7 @@ def write(folder: Path) -> Path:
         infer_310p().write(runs / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
         simulated = example_kernel()
         simulated.bin = simulator_bin([core.name for core in simulated.cores])
+        simulated.trace = simulated_trace(1850.0).text().decode()
         SimulatorRun({("add_custom", 0): simulated}).write(runs / "OPPROF_20260516102233_QPWOEIRUTYALSKDJ")
         with opening.writing(path, create=True) as connection:
             for _ in ingest(connection, path, find([runs]), IngestOptions(labels={"branch": "main"})):

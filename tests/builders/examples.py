@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.builders import bin as bins
 from tests.builders.device import CoreLoad, Launch
 from tests.builders.simulator import SimulatorRun, example_kernel
+from tests.builders.trace import AllCoresTrace, Instruction
 
 
 def spread(low: float, high: float, at: int, of: int) -> float:
@@ -167,6 +168,21 @@ def infer_310p() -> Launch:
     return Launch("add_custom", "AiCore", 9.8, [[core]], chip="310P", soc=None, block_dim=8, pid=7155, rated_freq=1080)
 
 
+def simulated_trace(clock: float) -> AllCoresTrace:
+    """An all-core trace of a copy, a vector loop that starts when the copy is there, and a copy back."""
+    steps: list[Instruction] = []
+    for at in range(4):
+        begin, flag = 1000 * at, f"PIPE:MTE2,TRIGGERPIPE:V,FLAGID:{at}"
+        steps += [
+            Instruction("MTE2", "MOV_OUT_TO_UB", begin, begin + 700, f"Src:OUT,Dst:UB,id:{at}", 0x1168DE04),
+            Instruction("MTE2", "SET_FLAG", begin + 700, begin + 701, flag, 0x1168DE08),
+            Instruction("VECTOR", "WAIT_FLAG", begin + 300, begin + 702, flag, 0x1168DE0C),
+            Instruction("VECTOR", "VADD", begin + 702, begin + 1100, "XD:X16=0x400,Dtype:F16", 0x1168DE10),
+            Instruction("MTE3", "MOV_UB_TO_OUT", begin + 1100, begin + 1500, f"Src:UB,Dst:OUT,id:{at}", 0x1168DE14),
+        ]
+    return AllCoresTrace({"core0.veccore0": steps}, clock)
+
+
 def write(target: Path) -> None:
     """Write the whole set below ``target``."""
     transfers(fixed=False).write(target / "before" / "OPPROF_20260512093015_KQWJXZPLMVNRTYBD")
@@ -181,6 +197,7 @@ def write(target: Path) -> None:
     infer_310p().write(target / "OPPROF_20260515170921_ZXCVBNMASDFGHJKL")
     simulated = example_kernel(clock=1650.0)
     simulated.bin = bins.simulator_bin([core.name for core in simulated.cores])
+    simulated.trace = simulated_trace(clock=1650.0).text().decode()
     SimulatorRun({("add_custom", 0): simulated}).write(target / "OPPROF_20260516102233_QPWOEIRUTYALSKDJ")
 
 
