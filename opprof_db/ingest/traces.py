@@ -10,7 +10,7 @@ import marshal
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -127,7 +127,8 @@ class _Job:
                 counters = self.spool.add(number, batch.events, batch.flows, batch.counters, counters)
         summary = reader.summary
         self.activity.end_trace(summary)
-        self.issues.extend(reader.issues)
+        # Elements of a trace are counted in trace_files; cells are those of tables.
+        self.issues.extend(replace(issue, cells=0) for issue in reader.issues)
         self.events += summary.events
         self._note_kind(summary, file)
         if not full and self.keep == "auto":
