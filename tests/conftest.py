@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from opprof_db.ingest.finding import Outcome, find
 from opprof_db.ingest.options import IngestOptions
-from opprof_db.ingest.service import Outcome, find
 from opprof_db.ingest.service import ingest as run_ingest
 from opprof_db.warehouse import opening
 

@@ -19,8 +19,9 @@ from opprof_db.cli.output import Format, note, pretty, print_rows, shown
 if TYPE_CHECKING:
     import sqlite3
 
+    from opprof_db.ingest.finding import Found, Outcome
     from opprof_db.ingest.options import IngestOptions
-    from opprof_db.ingest.service import Found, Outcome, Progress
+    from opprof_db.ingest.service import Progress
 
 EPILOG = """Examples:
 
@@ -94,7 +95,8 @@ def ingest(
     a folder that has grown replaces its former self. Nothing is ever written into the source folders.
     """
     from opprof_db.ingest import options as opts
-    from opprof_db.ingest.service import find, fitting_jobs
+    from opprof_db.ingest.finding import find
+    from opprof_db.ingest.service import fitting_jobs
 
     found = find(paths)
     chosen = opts.IngestOptions(

@@ -10,8 +10,9 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from opprof_db.ingest.finding import find
 from opprof_db.ingest.options import IngestOptions
-from opprof_db.ingest.service import find, ingest
+from opprof_db.ingest.service import ingest
 from opprof_db.warehouse import migrate, opening
 from opprof_db.warehouse.upkeep import compact
 from tests.builders.bin import simulator_bin

@@ -12,6 +12,7 @@ from opprof_db.errors import UsageError
 from opprof_db.ingest import options as opts
 from opprof_db.ingest import service, snapshot
 from opprof_db.ingest.chip import infer_family
+from opprof_db.ingest.finding import find
 from tests import small
 from tests.conftest import Warehouse
 
@@ -207,7 +208,7 @@ def test_zeros_of_a_set_the_user_says_was_collected_stay_zeros(warehouse: Wareho
 
 
 def test_a_dry_run_stores_nothing(tmp_path: Path) -> None:
-    found = service.find([small.run(tmp_path / "OPPROF_A")])
+    found = find([small.run(tmp_path / "OPPROF_A")])
     outcomes = list(service.ingest(None, tmp_path / "no.db", found, opts.IngestOptions(dry_run=True)))
     assert [(o.kind, o.counts.read) for o in outcomes] == [("new", 21)]
     assert not (tmp_path / "no.db").exists()
