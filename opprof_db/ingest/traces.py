@@ -240,11 +240,13 @@ class _Spool:
         return samples + amount
 
     def _intern(self, texts: Sequence[str | None]) -> list[int | None]:
+        """The numbers of texts; nearly all are known already, so those are looked up at C speed."""
         ids, new = self._ids, self._new
-        numbers: list[int | None] = []
-        for text in texts:
-            if text is None:
-                numbers.append(None)
+        numbers: list[int | None] = list(map(ids.get, texts))  # type: ignore[arg-type]
+        if numbers.count(None) == texts.count(None):
+            return numbers
+        for at, text in enumerate(texts):
+            if text is None or numbers[at] is not None:
                 continue
             number = ids.get(text)
             if number is None:
@@ -253,7 +255,7 @@ class _Spool:
                 new.append((number, text))
                 if len(ids) < STRINGS_HELD:
                     ids[text] = number
-            numbers.append(number)
+            numbers[at] = number
         return numbers
 
     def streamed(self) -> list[Streamed]:
