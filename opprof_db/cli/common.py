@@ -80,3 +80,14 @@ def _complete(ctx: typer.Context, incomplete: str, sql: str, parameters: tuple[A
         return []
     finally:
         connection.close()
+
+
+KernelArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="KERNEL",
+        help="kernel:7 or RUN/NAME[/LAUNCH]; a run with one kernel.",
+        autocompletion=complete_run_or_kernel,
+    ),
+]
+"""The launch a command is about."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, complete_run_or_kernel, reading, select
+from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, KernelArgument, reading, select
 from opprof_db.cli.output import Format, note, print_rows
 
 EPILOG = """Examples:
@@ -53,14 +53,7 @@ _TABLE = {By.INSTRUCTION: "instruction_stats", By.LINE: "source_line_stats", By.
 
 
 def hotspots(
-    kernel: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL",
-            help="kernel:7 or RUN/NAME[/LAUNCH]; a run with one kernel.",
-            autocompletion=complete_run_or_kernel,
-        ),
-    ],
+    kernel: KernelArgument,
     db: DbOption = DEFAULT_DB,
     by: Annotated[By, typer.Option("--by", help="What is ranked.")] = By.INSTRUCTION,
     core: Annotated[str | None, typer.Option(help="Only this simulated core, such as core0.veccore1.")] = None,

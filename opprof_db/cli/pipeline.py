@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, complete_run_or_kernel, reading, select
+from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, KernelArgument, reading, select
 from opprof_db.cli.output import Format, note, print_object, print_rows
 
 EPILOG = """Examples:
@@ -34,14 +34,7 @@ _OVERLAP = (
 
 
 def pipeline(
-    kernel: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL",
-            help="kernel:7 or RUN/NAME[/LAUNCH]; a run with one kernel.",
-            autocompletion=complete_run_or_kernel,
-        ),
-    ],
+    kernel: KernelArgument,
     db: DbOption = DEFAULT_DB,
     core: Annotated[str | None, typer.Option(help="Only this core, such as core0.veccore1.")] = None,
     cores: Annotated[int, typer.Option(min=0, help="So many of the busiest cores; 0: all.")] = 2,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, complete_run_or_kernel, reading
+from opprof_db.cli.common import DEFAULT_DB, DbOption, KernelArgument, reading
 
 app = typer.Typer(help="Traces in the warehouse: export.", no_args_is_help=True)
 
@@ -22,14 +22,7 @@ Times are microseconds on the trace's own clock."""
 
 @app.command("export", epilog=EXPORT_EPILOG)
 def export(
-    kernel: Annotated[
-        str,
-        typer.Argument(
-            metavar="KERNEL",
-            help="kernel:7 or RUN/NAME[/LAUNCH]; a run with one kernel.",
-            autocompletion=complete_run_or_kernel,
-        ),
-    ],
+    kernel: KernelArgument,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="New file.")],
     db: DbOption = DEFAULT_DB,
     start: Annotated[float | None, typer.Option("--from", metavar="US", help="Only what reaches beyond this.")] = None,
