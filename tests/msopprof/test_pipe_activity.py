@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import defaultdict
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_busy_overlap_and_gaps_of_random_traces_equal_counting_cycles(seed: int,
         assert row.busy_us * 1850 == pytest.approx(len(busy), abs=0.2)
         assert row.span_us is not None and row.span_us * 1850 == pytest.approx(max(busy) + 1 - min(busy), abs=0.01)
         idle = sorted(busy)
-        gaps = [after - before - 1 for before, after in zip(idle, idle[1:], strict=False) if after > before + 1]
+        gaps = [after - before - 1 for before, after in pairwise(idle) if after > before + 1]
         assert row.gaps == len(gaps)
         shown = (row.gap_p50_us, row.gap_p90_us, row.gap_p99_us, row.gap_max_us)
         for value, share in zip(shown, (50, 90, 99, 100), strict=True):

@@ -47,7 +47,8 @@ class Read:
         return sorted((dict(zip(columns, row, strict=True)) for row in values), key=lambda row: row["ordinal"])
 
     def pipe_of(self, row: dict[str, Any]) -> str | None:
-        return self.summary.lanes[row["lane"]].pipe
+        pipe: str | None = self.summary.lanes[row["lane"]].pipe
+        return pipe
 
 
 def work(name: str = "VADD", ts: float = 1.0, dur: float = 0.5, **members: Any) -> dict[str, Any]:
