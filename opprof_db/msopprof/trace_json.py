@@ -344,12 +344,15 @@ class EventText(Generic[Group, One]):
             return  # it has become whole; the caller walks it again
         seen = len(window.data) if end is None else end
         restart = self._next_event(window.pos, seen)
-        if restart is not None:
+        if walk.deepest > MAX_DEPTH:
+            self._lose("nested_too_deep", f"more than {MAX_DEPTH} brackets within brackets; skipped")
+            if restart is None:
+                self._skip_value()
+            else:
+                window.pos = restart
+        elif restart is not None:
             self._lose("unreadable_event", "this event is no JSON; reading goes on at the next one")
             window.pos = restart
-        elif walk.deepest > MAX_DEPTH:
-            self._lose("nested_too_deep", f"more than {MAX_DEPTH} brackets within brackets; skipped")
-            self._skip_value()
         elif end is not None:
             self._lose("not_an_event", "an element that is no object")
             window.pos = end

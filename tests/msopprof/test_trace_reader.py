@@ -312,7 +312,7 @@ DAMAGES = {
     "missing bracket": (GOOD[:-1], "unreadable_event", 2),
     "spare bracket": (GOOD + "]", "stray_text", 3),
     "deep nesting": (GOOD.replace('"x"', "[" * 5_000 + "]" * 5_000), "nested_too_deep", 2),
-    "deep nesting, open": (GOOD.replace('"x"', "[" * 5_000), "unreadable_event", 2),
+    "deep nesting, open": (GOOD.replace('"x"', "[" * 5_000), "nested_too_deep", 2),
 }
 
 
