@@ -121,8 +121,11 @@ class Walk:
         """What was scanned has been consumed."""
         self.scanned = 0
 
-    def end(self, data: bytes, start: int) -> int | None:
-        """The position behind the value that starts at ``start``; ``None`` while it is not in the data."""
+    def end(self, data: bytes, start: int, max_depth: int | None = None) -> int | None:
+        """The position behind the value that starts at ``start``; ``None`` while it is not in the data.
+
+        With ``max_depth`` it stops where the value is nested deeper: ``deepest`` says so.
+        """
         at, size = start + self.scanned, len(data)
         while at < size:
             if self.in_string:
@@ -147,6 +150,8 @@ class Walk:
                 self.depth += behind - at
                 self.deepest = max(self.deepest, self.depth)
                 at = behind
+                if max_depth is not None and self.depth > max_depth:
+                    break
                 continue
             behind = _matched(_CLOSING, data, at)
             if behind - at >= self.depth:

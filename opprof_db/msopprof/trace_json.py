@@ -24,7 +24,7 @@ MAX_DEPTH = 64
 """Brackets within brackets in one event; what is deeper is skipped with an issue."""
 _MAX_HEADER_BYTES = 1 << 16
 _RAW_BYTES = 2_000
-_RESCAN_ALLOWANCE = 64 << 20
+_RESCAN_ALLOWANCE = 16 << 20
 """Bytes that may be walked again when looking for the next event behind a damaged one."""
 _SMALL_GROUP = 8
 
@@ -271,8 +271,8 @@ class EventText(Generic[Group, One]):
             if window.data[at : at + 1] != b"{":
                 break
             walk = Walk()
-            end = walk.end(window.data, at)
-            if end is None or walk.deepest > MAX_DEPTH:
+            end = walk.end(window.data, at, MAX_DEPTH)
+            if end is None:
                 break
             spans.append((at, end))
             at = end
@@ -336,19 +336,23 @@ class EventText(Generic[Group, One]):
             return
         walk, size = Walk(), 0
         while True:
-            end = walk.end(window.data, window.pos)
+            end = walk.end(window.data, window.pos, MAX_DEPTH)
             size = len(window.data) - window.pos
             if end is not None or size > MAX_EVENT_BYTES or walk.deepest > MAX_DEPTH or not window.more():
                 break
-        if end is not None and first == ord("{") and walk.deepest <= MAX_DEPTH:
+        if end is not None and first == ord("{"):
             return  # it has become whole; the caller walks it again
-        restart = self._next_event(window.pos, len(window.data) if end is None else end)
-        if restart is not None:
+        seen = len(window.data) if end is None else end
+        restart = self._next_event(window.pos, seen)
+        if walk.deepest > MAX_DEPTH:
+            self._lose("nested_too_deep", f"more than {MAX_DEPTH} brackets within brackets; skipped")
+            if restart is None:
+                self._skip_value()
+            else:
+                window.pos = restart
+        elif restart is not None:
             self._lose("unreadable_event", "this event is no JSON; reading goes on at the next one")
             window.pos = restart
-        elif walk.deepest > MAX_DEPTH:
-            self._lose("nested_too_deep", f"more than {MAX_DEPTH} brackets within brackets; skipped")
-            self._skip_value()
         elif end is not None:
             self._lose("not_an_event", "an element that is no object")
             window.pos = end
@@ -369,11 +373,8 @@ class EventText(Generic[Group, One]):
         if self._rescanned > _RESCAN_ALLOWANCE + self._window.consumed:
             return None
         found = _NEXT_EVENT.search(self._window.data, start, end)
-        if found is None:
-            self._rescanned += end - start
-            return None
-        self._rescanned += end - found.start(1)
-        return found.start(1)
+        self._rescanned += len(self._window.data) - start
+        return None if found is None else found.start(1)
 
     def _closes(self) -> bool:
         """Whether the bracket here ends the list: not where more events follow it."""

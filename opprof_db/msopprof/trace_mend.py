@@ -44,19 +44,62 @@ def as_json(value: object) -> str:
     return visible(text)
 
 
+class _Loader:
+    """JSON text to values, remembering which keys stood twice. Made once: decoders are costly to make."""
+
+    def __init__(self) -> None:
+        self.twice: list[tuple[str, int]] = []
+        """Keys that stood twice in one object, with how many members that lost."""
+        self._strict, self._lenient = (
+            json.JSONDecoder(
+                strict=strict,
+                parse_int=_whole,
+                parse_float=_real,
+                parse_constant=_Oversized,
+                object_pairs_hook=self._pairs,
+            )
+            for strict in (True, False)
+        )
+
+    def load(self, text: str) -> tuple[object, bool]:
+        """The value, and whether it holds raw control characters.
+
+        Raises:
+            ValueError: no JSON.
+            RecursionError: nested too deep.
+        """
+        self.twice.clear()
+        try:
+            return self._strict.decode(text), False
+        except ValueError as error:
+            if "control character" not in str(error):
+                raise
+        self.twice.clear()
+        return self._lenient.decode(text), True
+
+    def _pairs(self, found: list[tuple[str, object]]) -> dict[str, object]:
+        made = dict(found)
+        if len(made) != len(found):
+            keys = [key for key, _ in found]
+            twice = next(key for at, key in enumerate(keys) if key in keys[:at])
+            self.twice.append((twice, len(found) - len(made)))
+        return made
+
+
 class Mender:
     """Decodes single events; see ``EventText``."""
 
     def __init__(self, issues: IssueLog, numbers: Numbers) -> None:
         self._issues = issues
         self._numbers = numbers
+        self._loader = _Loader()
         self.legacy = 0
         """Elements in the style of msopgen, the older tool: ``addr`` in place of ``pc_addr``, or no phase at all."""
 
     def __call__(self, data: bytes, offset: int, ordinal: int) -> tuple[MendedEvent | None, bool]:
         """The event, and whether it was no JSON at all."""
         care = _Care(self._issues, self._numbers, data, offset, ordinal)
-        members = care.members()
+        members = care.members(self._loader)
         if members is None:
             return None, True
         args = members.get("args", members)
@@ -93,43 +136,24 @@ class _Care:
         if cells:
             self.flags |= Flag.MENDED
 
-    def members(self) -> dict[str, object] | None:
+    def members(self, loader: _Loader) -> dict[str, object] | None:
         """The members of the event; ``None`` where it is no JSON."""
         try:
             text = self._data.decode("utf-8")
         except UnicodeDecodeError:
             text = self._data.decode("utf-8", "replace")
             self.report("bad_encoding", "not valid UTF-8; bad bytes were replaced")
-        value: object
         try:
-            value = self._parsed(text, strict=True)
-        except (ValueError, RecursionError):
-            try:
-                value = self._parsed(text, strict=False)
-            except (ValueError, RecursionError) as error:
-                self.report("unreadable_event", f"no JSON: {clip(str(error), 100)}")
-                return None
+            value, control = loader.load(text)
+        except (ValueError, RecursionError) as error:
+            self.report("unreadable_event", f"no JSON: {clip(str(error), 100)}")
+            return None
+        if control:
             self.report("control_character", "a raw control character inside a text; kept", cells=0)
+        for key, lost in loader.twice:
+            message = f"{key[:100]} stands twice; the last value is kept"
+            self.report("duplicate_key", message, column=visible(key), cells=lost)
         return value if isinstance(value, dict) else None
-
-    def _parsed(self, text: str, *, strict: bool) -> object:
-        return json.loads(
-            text,
-            strict=strict,
-            parse_int=_whole,
-            parse_float=_real,
-            parse_constant=_Oversized,
-            object_pairs_hook=self._pairs,
-        )
-
-    def _pairs(self, found: list[tuple[str, object]]) -> dict[str, object]:
-        made = dict(found)
-        if len(made) != len(found):
-            seen: set[str] = set()
-            twice = sorted({key for key, _ in found if key in seen or seen.add(key)})  # type: ignore[func-returns-value]
-            message = f"{', '.join(twice)[:100]} stands twice; the last value is kept"
-            self.report("duplicate_key", message, column=twice[0], cells=len(found) - len(made))
-        return made
 
     def event(self, members: dict[str, object]) -> MendedEvent | None:
         """What of the members makes an event; ``None``, with an issue, where they make none."""

@@ -7,6 +7,8 @@ and what never finds its half is given out with a flag (source: msopprof core_ti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 from msgspec import UNSET
@@ -14,7 +16,7 @@ from msgspec import UNSET
 from opprof_db.msopprof.trace_events import EventBatch, Flag, FlowBatch, Kind, KindOf, MendedEvent, RawEvent
 
 MOST_WAITING = 50_000
-"""Halves kept while their other half has not come; beyond that the oldest counts as unmatched."""
+"""Halves kept while their other half has not come; beyond that the oldest count as unmatched."""
 
 
 @dataclass(slots=True)
@@ -27,6 +29,8 @@ class Half:
     offset: int
 
 
+Key = TypeVar("Key")
+Held = TypeVar("Held")
 Place = tuple[int, int, int]
 """Lane, ordinal and byte offset of an event."""
 
@@ -113,8 +117,8 @@ class Pairs:
         before = mine.pop(key, None)
         if before is not None:
             self._alone(batch, before)
-        elif len(mine) >= MOST_WAITING:
-            self._alone(batch, mine.pop(next(iter(mine))))
+        for old in _oldest(mine):
+            self._alone(batch, old)
         mine[key] = half
 
     def add_neighbours(self, batch: EventBatch, places: list[Place], begins: list[RawEvent], ends: list[float]) -> None:
@@ -207,8 +211,7 @@ class Flows:
         """The same for many."""
         memo = self._flags
         memo.update(zip(zip(flags, kinds, strict=True), ordinals, strict=True))
-        while len(memo) > MOST_WAITING:
-            del memo[next(iter(memo))]
+        _oldest(memo)
 
     def flags_met(self, batch: EventBatch, kinds: list[int]) -> None:
         """SET and WAIT events without an id."""
@@ -238,10 +241,10 @@ class Flows:
             self._row(batch, begin, end)
             return
         before = mine.pop(key, None)
-        if before is None and len(mine) >= MOST_WAITING:
-            before = mine.pop(next(iter(mine)))
         if before is not None:
             self._alone(batch, before)
+        for old in _oldest(mine):
+            self._alone(batch, old)
         mine[key] = half
 
     def add_neighbours(
@@ -306,10 +309,15 @@ def _float32(value: float) -> float:
 
 
 _LARGEST_FLOAT32 = 3.4e38
-Key = tuple[str, int] | tuple[int, float, int]
 
 
-def _remember(memo: dict, key: Key, ordinal: int) -> None:  # type: ignore[type-arg]
-    if len(memo) >= MOST_WAITING:
-        del memo[next(iter(memo))]
+def _oldest(waiting: dict[Key, Held]) -> list[Held]:
+    """The older half of what waits, taken out, once too much does: all at once, as single steps would be slow."""
+    if len(waiting) < MOST_WAITING:
+        return []
+    return [waiting.pop(key) for key in list(islice(waiting, MOST_WAITING // 2))]
+
+
+def _remember(memo: dict[Key, int], key: Key, ordinal: int) -> None:
+    _oldest(memo)
     memo[key] = ordinal

@@ -69,7 +69,13 @@ class AllCoresTrace:
         lanes: list[Event] = []
         rest: list[Event] = []
         for at, (core, instructions) in enumerate(self.cores.items()):
-            order = {"name": "process_sort_index", "ph": "M", "pid": core, "tid": "NA", "args": {"sort_index": at}}
+            order: Event = {
+                "name": "process_sort_index",
+                "ph": "M",
+                "pid": core,
+                "tid": "NA",
+                "args": {"sort_index": at},
+            }
             lanes.append(order)
             rest.extend(self._core(core, sorted(instructions, key=lambda one: (one.end, one.pc))))
         return lanes + rest + self._counters()
@@ -82,8 +88,8 @@ class AllCoresTrace:
         made: list[Event] = []
         pipes = sorted({one.pipe for one in instructions})
         for at, pipe in enumerate(pipes):
-            args = {"sort_index": at + 1}
-            made.append({"name": "thread_sort_index", "ph": "M", "pid": core, "tid": pipe, "args": args})
+            order = {"sort_index": at + 1}
+            made.append({"name": "thread_sort_index", "ph": "M", "pid": core, "tid": pipe, "args": order})
         sets: dict[str, list[Instruction]] = {}
         waits: dict[str, list[Instruction]] = {}
         count = 0
@@ -208,8 +214,14 @@ class OneCoreTrace:
 
 def device_trace() -> bytes:
     """A 950 device run: its blocks, its warps."""
-    block = {"cname": "good", "ph": "X", "pid": "BLOCK", "name": "cube time", "ts": 0.5, "dur": 9.0, "args": {}}
-    warp = {"cname": "good", "ph": "X", "pid": "warp.core0.veccore0", "tid": "Warp 3", "name": "Warp_3"}
+    block: Event = {"cname": "good", "ph": "X", "pid": "BLOCK", "name": "cube time", "ts": 0.5, "dur": 9.0, "args": {}}
+    warp: Event = {"cname": "good", "ph": "X", "pid": "warp.core0.veccore0", "tid": "Warp 3", "name": "Warp_3"}
     ids = {"block_id": 0, "core_id": 0, "core_type": 1, "warp_id": 3}
-    order = {"ph": "M", "name": "thread_sort_index", "pid": warp["pid"], "tid": "Warp 3", "args": {"sort_index": 3}}
+    order: Event = {
+        "ph": "M",
+        "name": "thread_sort_index",
+        "pid": warp["pid"],
+        "tid": "Warp 3",
+        "args": {"sort_index": 3},
+    }
     return dump([{**block, "tid": "core0.cubecore0"}, {**warp, "ts": 1.25, "dur": 2.5, "args": ids}, order])

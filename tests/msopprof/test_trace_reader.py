@@ -47,7 +47,8 @@ class Read:
         return sorted((dict(zip(columns, row, strict=True)) for row in values), key=lambda row: row["ordinal"])
 
     def pipe_of(self, row: dict[str, Any]) -> str | None:
-        return self.summary.lanes[row["lane"]].pipe
+        pipe: str | None = self.summary.lanes[row["lane"]].pipe
+        return pipe
 
 
 def work(name: str = "VADD", ts: float = 1.0, dur: float = 0.5, **members: Any) -> dict[str, Any]:
@@ -311,7 +312,7 @@ DAMAGES = {
     "missing bracket": (GOOD[:-1], "unreadable_event", 2),
     "spare bracket": (GOOD + "]", "stray_text", 3),
     "deep nesting": (GOOD.replace('"x"', "[" * 5_000 + "]" * 5_000), "nested_too_deep", 2),
-    "deep nesting, open": (GOOD.replace('"x"', "[" * 5_000), "unreadable_event", 2),
+    "deep nesting, open": (GOOD.replace('"x"', "[" * 5_000), "nested_too_deep", 2),
 }
 
 
