@@ -228,7 +228,7 @@ class Figures:
         volume = self.core.volume(path.lower())
         if volume is None or not self.bandwidth_time:
             return None
-        peak = getattr(chip, f"{path.lower()}_core_peak_gib_s")
+        peak = float(getattr(chip, f"{path.lower()}_core_peak_gib_s"))
         return min(100.0, 100 * volume / self.bandwidth_time * GIB_PER_KIB_US / peak)
 
     def requests(self) -> dict[str, int]:

@@ -107,8 +107,8 @@ def mix(
 def aicore(name: str = "add_custom", duration: float = 9.8, blocks: int = 8, **more: Any) -> Launch:
     """A kernel on 310P: one row for all blocks."""
     row = [AICORE.core("all", duration, 0, 1)]
-    more = {"soc": "Ascend310P3", "rated_freq": 1080} | more
-    return Launch(name, "AiCore", duration, [row], chip="310P", block_dim=blocks, **more)
+    chip: dict[str, Any] = {"chip": "310P", "soc": "Ascend310P3", "rated_freq": 1080}
+    return Launch(name, "AiCore", duration, [row], block_dim=blocks, **(chip | more))
 
 
 def on_950(launch: Launch) -> Launch:

@@ -65,11 +65,11 @@ def test_cells_are_printed_by_the_type_of_their_column(launch: Launch) -> None:
 
 def test_the_model_has_a_figure_for_every_column_of_the_catalogue() -> None:
     cube, vector = (Figures(kernels.mix(), core) for core in kernels.mix().blocks[0][:2])
+    today = {name for family in FAMILIES for name in load().header(family, "950")}
     for metric in load().metrics:
-        if metric.family in FAMILIES and not metric.is_key and not metric.chips.get("950"):
-            for figures in (cube, vector):
-                if "_read_cache_hit" not in metric.vendor or metric.chips.get("910B"):
-                    figures.value(metric.vendor)
+        if metric.family in FAMILIES and not metric.is_key and metric.vendor not in today:
+            values = [figures.value(metric.vendor) for figures in (cube, vector)]
+            assert any(value is not None for value in values), metric.vendor
 
 
 def test_the_other_kind_of_core_is_not_applicable_and_the_own_kind_is() -> None:
