@@ -126,6 +126,9 @@ class _Job:
             if full:
                 counters = self.spool.add(number, batch.events, batch.flows, batch.counters, counters)
         summary = reader.summary
+        if summary.kind is TraceKind.LEGACY:
+            self._drop_legacy(number, file)
+            return
         self.activity.end_trace(summary)
         # Elements of a trace are counted in trace_files; cells are those of tables.
         self.issues.extend(replace(issue, cells=0) for issue in reader.issues)
@@ -144,10 +147,19 @@ class _Job:
             for at, lane in enumerate(summary.lanes)
         )  # fmt: skip
 
+    def _drop_legacy(self, number: int, file: TraceFile) -> None:
+        """msopgen's older traces count cycles: their events must never stand among microseconds."""
+        self.spool.dropped.add(number)
+        self.activity = PipeActivityBuilder()
+        self.files.append((number, file.rel, str(TraceKind.LEGACY), None, 0, "summary", *[0] * 9))
+        self.statuses[file.rel] = "legacy"
+        message = "written by msopgen's older simulator tool, in cycles; not read"
+        self.issues.append(Issue("legacy_trace", Severity.ERROR, message, path=file.rel))
+
     def _note_kind(self, summary: TraceSummary, file: TraceFile) -> None:
         if file.is_bin:
             return
-        odd = {TraceKind.EMPTY: "empty", TraceKind.LFS_POINTER: "lfs_pointer", TraceKind.LEGACY: "legacy",
+        odd = {TraceKind.EMPTY: "empty", TraceKind.LFS_POINTER: "lfs_pointer",
                TraceKind.OTHER: "unrecognised"}  # fmt: skip
         self.statuses[file.rel] = odd.get(summary.kind, "partial" if summary.truncated else "read")
 
@@ -211,6 +223,8 @@ class _Spool:
         self._ids: dict[str, int] = {}
         self._next = 0
         self._new: list[tuple[int, str]] = []
+        self.dropped: set[int] = set()
+        """Traces whose rows are not to be stored after all."""
 
     def add(self, number: int, events: EventBatch, flows: Any, counters: Any, samples: int) -> int:
         """Write one batch; returns how many counter samples the trace has had so far."""
@@ -234,7 +248,7 @@ class _Spool:
         )  # fmt: skip
         if self._file is None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives until the rows were written
-        packed = marshal.dumps((self._new, columns, flow_columns, counter_columns))
+        packed = marshal.dumps((number, self._new, columns, flow_columns, counter_columns))
         self._file.write(len(packed).to_bytes(8, "little") + packed)
         self._new = []
         return samples + amount
@@ -261,14 +275,15 @@ class _Spool:
     def streamed(self) -> list[Streamed]:
         """What the store replays, table by table."""
         self._ids.clear()
-        return [] if self._file is None else [_Replay(self._file)]
+        return [] if self._file is None else [_Replay(self._file, self.dropped)]
 
 
 class _Replay:
     """Rows of a spool; may be gone over once."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], dropped: set[int]) -> None:
         self._file = file
+        self._dropped = dropped
         weakref.finalize(self, file.close)
 
     def __iter__(self) -> Iterator[tuple[str, tuple[str, ...], Sequence[Sequence[Any]]]]:
@@ -276,9 +291,11 @@ class _Replay:
         # marshal.load would read a file object by object; whole batches are read at once instead.
         while size := self._file.read(8):
             packed = self._file.read(int.from_bytes(size, "little"))
-            strings, events, flows, counters = marshal.loads(packed)
+            number, strings, events, flows, counters = marshal.loads(packed)
             if strings:
                 yield "trace_strings", ("id", "string"), list(zip(*strings, strict=True))
+            if number in self._dropped:
+                continue
             for table, columns, values in (
                 ("trace_events", EVENT_COLUMNS, events),
                 ("trace_flows", FLOW_COLUMNS, flows),

@@ -283,6 +283,18 @@ def test_15_overlaps_within_one_pipe_are_normal(warehouse: Warehouse, tmp_path: 
 
 
 @needs_shared
+def test_cycles_of_an_older_tool_never_stand_among_microseconds(warehouse: Warehouse, tmp_path: Path) -> None:
+    run = tmp_path / "OPPROF_A" / "simulator"
+    run.mkdir(parents=True)
+    (run / "trace.json").write_bytes((CORPUS / "legacy-simulator" / "dump2json_core0.json").read_bytes())
+    warehouse.ingest(tmp_path / "OPPROF_A")
+    assert warehouse.value("SELECT count(*) FROM trace_events") == 0
+    assert warehouse.value("SELECT count(*) FROM pipe_activity") == 0
+    assert warehouse.rows("SELECT status FROM artifacts WHERE kind = 'trace'") == [("legacy",)]
+    assert warehouse.rows("SELECT code FROM ingest_issues WHERE severity = 'error'") == [("legacy_trace",)]
+
+
+@needs_shared
 def test_a_git_lfs_pointer_is_named(warehouse: Warehouse) -> None:
     warehouse.ingest(CORPUS / "lfs-pointer-950")
     assert warehouse.value("SELECT status FROM artifacts WHERE kind = 'trace'") == "lfs_pointer"
