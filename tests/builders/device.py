@@ -1,67 +1,25 @@
-"""Writes device runs the way msopprof does.
+"""Writes device runs the way msopprof does: folders, file names and every byte of the CSVs.
 
-Formats follow msopprof metric_csv_header.h (headers, NA), its CSV writer (every line ends in a
-comma, ``%f`` floats, plain integers) and pmu_calculator.cpp (which figure is divided by what); the
-numbers come from a small model of the kernel, so that volume, bandwidth and time agree.
+Columns come from the catalogue (``builds``: older builds), figures from a model of what the cores did
+(``figures``); ``kernels`` has ready-made launches. Single cells can be overridden.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
+from collections import Counter
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
 from pathlib import Path
 
 from opprof_db.catalog import BASIC_INFO, load
+from tests.builders.builds import DBI_COLUMNS, TODAY, Build
+from tests.builders.figures import GIB_PER_KIB_US, CoreLoad, Figures, printed
 
-GIB_PER_KIB_US = 1024e6 / 2**30
-"""KiB per us to GiB/s."""
-
-BANDWIDTH_OF = {
-    "main_mem_read": ("read_main_memory", 1.0),
-    "main_mem_write": ("write_main_memory", 1.0),
-    "ub_read_bw_vector": ("gm_to_ub", 1.0),
-    "ub_write_bw_vector": ("ub_to_gm", 1.0),
-    "ub_read_bw_gm": ("ub_to_gm", 1.0),
-    "ub_write_bw_gm": ("gm_to_ub", 1.0),
-    "l1_write": ("gm_to_l1", 1.0),
-    "l1_read": ("gm_to_l1", 2.0),
-    "l0a_write": ("gm_to_l1", 1.0),
-    "l0a_read": ("gm_to_l1", 2.0),
-    "l0b_write": ("gm_to_l1", 1.0),
-    "l0b_read": ("gm_to_l1", 2.0),
-    "l0c_write_bw_cube": ("l0c_to_gm", 16.0),
-    "l0c_read_bw_cube": ("l0c_to_gm", 15.0),
-}
-"""Bandwidth of a memory -> (path that fills or empties it, how often the model passes the data over it)."""
-L2_FIELDS = ("write_cache", "r0_read_cache", "r1_read_cache")
-
-
-@dataclass(frozen=True)
-class CoreLoad:
-    """What one core did."""
-
-    sub_block: str
-    """cube0, vector0 or vector1; ``all`` for the one row of a 310P kernel."""
-    time_us: float
-    shares: dict[str, float] = field(default_factory=dict)
-    """Pipe -> busy share of the core's own time."""
-    volumes_kib: dict[str, float] = field(default_factory=dict)
-    """Path such as ``gm_to_ub`` -> KiB moved."""
-    instructions: dict[str, int] = field(default_factory=dict)
-    """Pipe -> instructions."""
-    waits: dict[str, float] = field(default_factory=dict)
-    """Pipe -> share of the time spent waiting."""
-    l2: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """write_cache, r0_read_cache, r1_read_cache -> (hits, misses with allocation)."""
-    conflicts: dict[str, float] = field(default_factory=dict)
-    """Kind of vector conflict -> share."""
-    fops: int = 0
-
-    @property
-    def kind(self) -> str:
-        """Column prefix of this core's figures."""
-        return "aiv" if self.sub_block.startswith("vector") else "aic"
+__all__ = ["GIB_PER_KIB_US", "CoreLoad", "DeviceRun", "Launch", "Layout", "folder_name"]
 
 
 @dataclass
@@ -70,81 +28,124 @@ class Launch:
 
     name: str
     op_type: str
+    """vector, cube or mix; ``AiCore`` on 310P."""
     duration_us: float | None
+    """``None``: printed as not applicable."""
     blocks: list[list[CoreLoad]]
     """Per block: its cube core and vector cores, in the order of the rows."""
     chip: str = "910B"
+    """Chip family of the headers: 910B, 310P or 950."""
     soc: str | None = "Ascend910B4"
+    """As dump/op_basic_info.txt names it; ``None``: no dump folder."""
     block_dim: int | None = None
     mix_block_dim: int | None = None
+    """``None``: counted in a mix kernel, not applicable otherwise."""
     device_id: int = 0
     pid: int = 4711
     current_freq: str | None = None
     """As printed: a number, ``N/A`` or ``-1``; ``None``: the rated frequency."""
     rated_freq: int = 1650
-    not_applicable: str = "NA"
+    build: Build = TODAY
+    peaks_of: str | None = None
+    """Chip whose one-core peaks usage rates are against, where the build did not take the chip's own."""
     families: tuple[str, ...] = ()
     """Families written; empty: all seven."""
-    without: str | None = None
-    """Regular expression: columns left out, for older builds."""
-    overrides: dict[tuple[str, str, int], str] = field(default_factory=dict)
-    """(family, header, row from 0) -> text printed instead."""
+    basic_rows: int = 1
+    """0: OpBasicInfo.csv is a header only."""
+    overrides: dict[tuple[str, str, int | None], str] = field(default_factory=dict)
+    """(family, header, row from 0; ``None``: all rows) -> text printed instead."""
+    files: dict[str, bytes] = field(default_factory=dict)
+    """More files of the launch's folder: visualize_data.bin, trace.json, dump/…"""
 
     @property
     def mix(self) -> bool:
         """Whether both kinds of core work."""
         return self.op_type == "mix"
 
+    @property
+    def frequency(self) -> float:
+        """MHz that cycles are turned into time with: the current one, else the rated."""
+        current = self.current_freq or ""
+        return float(current) if current.isdigit() and int(current) else float(self.rated_freq)
+
+    @property
+    def blocks_launched(self) -> int:
+        """Block Dim."""
+        return self.block_dim or len(self.blocks)
+
+    @property
+    def time_factor(self) -> float:
+        """On 310P, counters are sums over blocks and times are scaled back (source: metric_data_handler.cpp)."""
+        if self.chip != "310P":
+            return 1.0
+        chip = load().chip(self.soc)
+        cores = (chip and chip.aic_cores) or 8
+        return math.ceil(self.blocks_launched / cores) / self.blocks_launched
+
+    def needs_memory_detail(self, header: str) -> bool:
+        """Whether the 950 leaves this column empty without MemoryDetail (source: pmu_formulator.h)."""
+        if self.chip != "950" or self.build.memory_detail:
+            return False
+        return any(header.startswith(pattern.rstrip("*")) for pattern in DBI_COLUMNS)
+
     def basic_info(self) -> str:
-        """OpBasicInfo.csv (source: msopprof metric_csv_header.h)."""
+        """OpBasicInfo.csv (source: msopprof metric_csv_header.h, metric_data_handler.cpp)."""
         header = load().header(BASIC_INFO, self.chip)
+        missing = self.build.not_applicable
+        vectors = sum(core.kind == "aiv" for cores in self.blocks for core in cores) if self.mix else None
         cells = {
             "Op Name": self.name,
             "Op Type": self.op_type,
-            "Task Duration(us)": "NA" if self.duration_us is None else f"{self.duration_us:f}",
-            "Block Dim": str(self.block_dim or len(self.blocks)),
-            "Mix Block Dim": str(self.mix_block_dim) if self.mix_block_dim else "NA",
+            "Task Duration(us)": printed(self.duration_us, missing),
+            "Block Dim": str(self.blocks_launched),
+            "Mix Block Dim": str(self.mix_block_dim or vectors or missing),
             "Device Id": str(self.device_id),
             "Pid": str(self.pid),
             "Current Freq": self.current_freq or str(self.rated_freq),
             "Rated Freq": str(self.rated_freq),
         }
-        return _lines(header, [[cells[name] for name in header]])
+        rows = [[self._overridden(BASIC_INFO, name, 0, cells[name]) for name in header]]
+        return _lines(header, rows[: self.basic_rows])
 
     def family(self, family: str) -> str:
-        """One family CSV."""
-        header = [
-            name for name in load().header(family, self.chip) if not (self.without and re.search(self.without, name))
-        ]
+        """One family CSV (source: msopprof metric_csv_header.h and its CSV writer: a comma behind every cell)."""
+        header = self.build.header(family, self.chip)
+        located = [(block, core) for block, cores in enumerate(self.blocks) for core in cores]
         rows = []
-        for number, (block, core) in enumerate(
-            (block, core) for block, cores in enumerate(self.blocks) for core in cores
-        ):
+        for number, (block, core) in enumerate(located):
+            figures = Figures(self, core)
+            keys = {"block_id": str(block), "sub_block_id": core.sub_block}
+            cells = [keys.get(name) or printed(figures.value(name), self.build.not_applicable) for name in header]
             rows.append(
-                [
-                    self.overrides.get((family, name, number)) or Figures(self, core, block, family).text(name)
-                    for name in header
-                ]
+                [self._overridden(family, name, number, cell) for name, cell in zip(header, cells, strict=True)]
             )
         return _lines(header, rows)
 
+    def _overridden(self, family: str, header: str, row: int, text: str) -> str:
+        return self.overrides.get((family, header, row), self.overrides.get((family, header, None), text))
+
     def write(self, folder: Path, stamp: str | None = None) -> Path:
-        """Write the launch's folder; ``stamp`` is the 17 digits of runs with several kernels."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """Write the launch's folder; ``stamp`` is the 17 digits of runs with several kernels.
+
+        All families of a launch share it: it is when the launch was parsed (source: device_data_parse.cpp).
+        """
         suffix = f"_{stamp}" if stamp else ""
-        for family in self.families or load().families:
-            (folder / f"{family}{suffix}.csv").write_text(self.family(family), encoding="utf-8")
-        (folder / f"{BASIC_INFO}{suffix}.csv").write_text(self.basic_info(), encoding="utf-8")
+        texts = {f"{family}{suffix}.csv": self.family(family) for family in self.families or load().families}
+        texts[f"{BASIC_INFO}{suffix}.csv"] = self.basic_info()
         if self.soc:
-            (folder / "dump").mkdir(exist_ok=True)
-            (folder / "dump" / "op_basic_info.txt").write_text(self.dump_info(), encoding="utf-8")
+            texts["dump/op_basic_info.txt"] = self.dump_info()
+        contents = {name: text.encode() for name, text in texts.items()}
+        for name, content in (contents | self.files).items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
         return folder
 
     def dump_info(self) -> str:
-        """dump/op_basic_info.txt (source: a real capture of CANN 8.5)."""
+        """dump/op_basic_info.txt (source: msopprof device_data_parse.cpp, a real capture of CANN 8.5)."""
         pairs = {
             "Op Name": self.name,
-            "Block Dim": self.block_dim or len(self.blocks),
+            "Block Dim": self.blocks_launched,
             "Run Soc Version": self.soc,
             "Device Id": self.device_id,
             "Pid": self.pid,
@@ -160,129 +161,63 @@ def _lines(header: list[str] | tuple[str, ...], rows: list[list[str]]) -> str:
     return "".join(",".join(cells) + ",\n" for cells in (header, *rows))
 
 
-@dataclass(frozen=True)
-class Figures:
-    """The cells of one core's row in one family."""
+class Layout(StrEnum):
+    """Folders between the run and its launches; levels collapse when there is only one of them."""
 
-    launch: Launch
-    core: CoreLoad
-    block: int
-    family: str
+    COLLAPSED = "collapsed"
+    """The run's folder is the launch's."""
+    OPERATORS = "operators"
+    """<OpName>/<launch>"""
+    DEVICES = "devices"
+    """device<id>/<OpName>/<launch>"""
+    DEVICE_NUMBERS = "device_numbers"
+    """<id>/<OpName>/<launch>"""
 
-    @property
-    def freq(self) -> float:
-        """MHz the cycles were counted at."""
-        current = self.launch.current_freq
-        return float(current) if current and current.isdigit() else float(self.launch.rated_freq)
 
-    @property
-    def bandwidth_time(self) -> float:
-        """us that a bandwidth is over: the task's in a mix kernel, else the core's own."""
-        if self.launch.mix and self.launch.duration_us:
-            return self.launch.duration_us
-        return self.core.time_us
+def folder_name(kernel: str) -> str:
+    """Folder of a kernel: its name, a long one cut with a hash behind it (source: formats section 1)."""
+    if len(kernel) <= 100:
+        return kernel
+    return f"{kernel[:100]}_{hashlib.sha256(kernel.encode()).hexdigest()[:16]}"
 
-    def text(self, name: str) -> str:
-        """The cell under a header, as printed."""
-        if name == "block_id":
-            return str(self.block)
-        if name == "sub_block_id":
-            return self.core.sub_block
-        prefix, _, rest = name.partition("_")
-        if prefix not in ("aic", "aiv"):
-            return self._shared(name)
-        if prefix != self.core.kind and self.core.sub_block != "all":
-            return self.launch.not_applicable
-        value = self._own(rest)
-        return str(value) if isinstance(value, int) else f"{value:f}"
 
-    def _shared(self, name: str) -> str:
-        """Columns without a prefix: volumes and usage per path."""
-        path = name.partition("_datas")[0].partition("_bw_usage")[0].lower()
-        volume = self._volume(path)
-        if volume is None:
-            return self.launch.not_applicable
-        if "(KB)" in name:
-            return f"{volume:f}"
-        return f"{self._usage(path, volume):f}"
+@dataclass
+class DeviceRun:
+    """One OPPROF folder of a device run (source: msopprof op_device_prof.cpp)."""
 
-    def _volume(self, path: str) -> float | None:
-        """KiB on a path; ``None`` where this kind of core has none."""
-        volumes = self.core.volumes_kib
-        if path in ("read_main_memory", "write_main_memory"):
-            source = "gm_to_" if path.startswith("read") else "_to_gm"
-            return sum(volume for name, volume in volumes.items() if source in name)
-        on_vector = "ub" in path.split("_to_")
-        if on_vector != (self.core.kind == "aiv"):
-            return None
-        return volumes.get(path, 0.0)
+    launches: list[Launch]
+    name: str = "OPPROF_20260510120000_ABCDEFGHIJKLMNOP"
+    layout: Layout | None = None
+    """``None``: collapsed for one launch, devices for launches on several devices, else operators."""
 
-    def _usage(self, path: str, volume: float) -> float:
-        """Share of one core's peak, clamped at 100 (source: msopprof device_defs.h, through the catalogue)."""
-        chip = load().chip(self.launch.soc) or load().chip("Ascend910B4")
-        peak = getattr(chip, f"{path}_core_peak_gib_s")
-        return min(100.0, 100 * volume / self.bandwidth_time * GIB_PER_KIB_US / peak)
+    def write(self, parent: Path) -> Path:
+        """Write the run below ``parent``; launches of one kernel on one device are counted from 0."""
+        run = parent / self.name
+        run.mkdir(parents=True, exist_ok=True)
+        seen: Counter[tuple[int, str]] = Counter()
+        for number, launch in enumerate(self.launches):
+            key = launch.device_id, folder_name(launch.name)
+            if self._layout() is Layout.COLLAPSED:
+                launch.write(run)
+            else:
+                launch.write(run / self._device(launch) / key[1] / str(seen[key]), self.stamp(number))
+            seen[key] += 1
+        return run
 
-    def _own(self, rest: str) -> int | float:
-        """Columns of this core's kind, without the prefix."""
-        core = self.core
-        if rest == "time(us)":
-            return core.time_us
-        if rest == "total_cycles":
-            return round(core.time_us * self.freq)
-        for ending, figure in (
-            ("_wait_ratio", lambda pipe: core.waits.get(pipe, 0.0)),
-            ("_cflt_ratio", lambda kind: core.conflicts.get(kind.removeprefix("vec_"), 0.0)),
-            ("_active_bw(GB/s)", self._active_bandwidth),
-            ("_bw(GB/s)", self._bandwidth),
-            ("_ratio", self._ratio),
-            ("_time(us)", self._busy),
-            ("_instructions", lambda pipe: core.instructions.get(pipe, 0)),
-            ("_hit", lambda path: core.l2.get(path, (0, 0))[0]),
-            ("_miss_allocate", lambda path: core.l2.get(path, (0, 0))[1]),
-            ("_hit_rate(%)", self._hit_rate),
-        ):
-            if rest.endswith(ending):
-                return figure(rest.removesuffix(ending))
-        if rest == "icache_miss_rate":
-            return 0.015
-        if rest.endswith("_fops"):
-            return core.fops if rest == ("vec_fops" if core.kind == "aiv" else "cube_fops") else 0
-        if rest.endswith("_instr_number"):
-            return core.instructions.get("cube", 0) if "int_" not in rest else 0
-        if rest.endswith("(GB/s)"):
-            return self._bandwidth(rest.removesuffix("(GB/s)"))
-        return 0
+    def _layout(self) -> Layout:
+        if self.layout:
+            return self.layout
+        if len(self.launches) == 1:
+            return Layout.COLLAPSED
+        several = len({launch.device_id for launch in self.launches}) > 1
+        return Layout.DEVICES if several else Layout.OPERATORS
 
-    def _busy(self, pipe: str) -> float:
-        """Busy us of a pipe; the scalar unit's are divided among its states."""
-        if pipe.startswith("scalar_"):
-            part = {"scalar_single": 0.5, "scalar_dual": 0.1, "scalar_wait": 0.2}.get(pipe, 0.02)
-            return self._busy("scalar") * part
-        return self.core.time_us * self.core.shares.get(pipe, 0.0)
+    def _device(self, launch: Launch) -> str:
+        prefixes = {Layout.DEVICES: f"device{launch.device_id}", Layout.DEVICE_NUMBERS: str(launch.device_id)}
+        return prefixes.get(self._layout(), "")
 
-    def _ratio(self, pipe: str) -> float:
-        """Busy share: of the whole microseconds of the task in a 910B mix kernel, else of the core's own time."""
-        if pipe not in self.core.shares and self.family == "ArithmeticUtilization":
-            lead, _, kind = pipe.partition("_")
-            return self._ratio(lead) if kind in ("fp32", "fp16", "fp", "vf") else 0.0
-        if self.launch.mix and self.launch.chip == "910B" and self.launch.duration_us:
-            whole = math.floor(self.launch.duration_us)
-            return self._busy(pipe) / whole if whole else 0.0
-        return self.core.shares.get(pipe, 0.0)
-
-    def _active_bandwidth(self, pipe: str) -> float:
-        busy = self._busy(pipe)
-        path = {"mte2": "read_main_memory", "mte3": "write_main_memory"}.get(pipe, "l0c_to_gm")
-        return (self._volume(path) or 0.0) / busy * GIB_PER_KIB_US if busy else 0.0
-
-    def _bandwidth(self, path: str) -> float:
-        named, times = BANDWIDTH_OF.get(path, (path, 1.0))
-        return times * (self._volume(named) or 0.0) / self.bandwidth_time * GIB_PER_KIB_US
-
-    def _hit_rate(self, kind: str) -> float:
-        """Hits over hits and misses; 910B prints 0 for 0/0."""
-        wanted = {"write": ("write_cache",), "read": ("r0_read_cache", "r1_read_cache")}.get(kind, L2_FIELDS)
-        hits = sum(self.core.l2.get(name, (0, 0))[0] for name in wanted)
-        misses = sum(self.core.l2.get(name, (0, 0))[1] for name in wanted)
-        return 100 * hits / (hits + misses) if hits + misses else 0.0
+    def stamp(self, number: int) -> str:
+        """17 digits: when the tool, some seconds after its start, had parsed this launch."""
+        started = re.search(r"\d{14}", self.name)
+        begin = datetime.strptime(started.group() if started else "20260510120000", "%Y%m%d%H%M%S")
+        return f"{begin + timedelta(seconds=7 + number):%Y%m%d%H%M%S}284"

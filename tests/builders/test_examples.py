@@ -77,3 +77,20 @@ def test_the_fix_moves_what_it_should(ingested: Warehouse) -> None:
         "OPPROF_20260512093015_KQWJXZPLMVNRTYBD": pytest.approx(4.0, abs=0.01),
         "OPPROF_20260512111842_GHTRWQPLKMXNVBZC": pytest.approx(40.0, abs=0.1),
     }
+
+
+def test_the_vector_kernel_shows_the_figures_of_the_published_case(ingested: Warehouse) -> None:
+    rows = ingested.rows(
+        "SELECT duration_us, min(aiv_time_us), max(aiv_time_us), min(gm_to_ub_bw_usage_rate_pct),"
+        " max(gm_to_ub_bw_usage_rate_pct), min(aiv_gm_to_ub_bw_gb_s), max(aiv_gm_to_ub_bw_gb_s),"
+        " max(aiv_mte2_instructions), max(aiv_mte3_instructions), count(*)"
+        " FROM memory m JOIN kernels k ON k.id = m.kernel_id JOIN runs r ON r.id = k.run_id"
+        " WHERE r.name LIKE '%20260512%' GROUP BY k.id ORDER BY duration_us DESC"
+    )
+    before, after = (pytest.approx(row, abs=0.01) for row in rows)
+    assert before == (2049.78, 2006.67, 2049.09, 8.66, 8.85, 19.06, 19.47, 10241, 5121, 8)
+    assert after == (892.02, 771.18, 891.38, 19.91, 23.02, 43.82, 50.65, 1025, 513, 8)
+
+
+def test_the_examples_stay_small() -> None:
+    assert sum(map(len, files(BUNDLED).values())) < 400_000
