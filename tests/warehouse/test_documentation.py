@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from opprof_db.warehouse import migrate, views
+from opprof_db.warehouse.sql_files import SqlFile, read_sql_file
 from opprof_db.warehouse.tables import metadata
 
 
@@ -30,7 +31,7 @@ def test_every_table_and_column_has_a_comment(table) -> None:  # type: ignore[no
 
 @pytest.mark.parametrize("view", views.view_files(), ids=lambda view: view.name)
 def test_every_view_documents_its_purpose_grain_columns_and_an_example(
-    view: views.SqlFile, connection: sqlite3.Connection
+    view: SqlFile, connection: sqlite3.Connection
 ) -> None:
     assert view.purpose.endswith(".")
     assert view.grain
@@ -43,7 +44,7 @@ def test_every_view_documents_its_purpose_grain_columns_and_an_example(
 def test_a_view_without_header_would_be_noticed(tmp_path: Path) -> None:
     path = tmp_path / "bare.sql"
     path.write_text("SELECT 1 AS one;\n")
-    bare = views.read_sql_file(path)
+    bare = read_sql_file(path)
     assert (bare.purpose, bare.columns, bare.sql) == ("", {}, "SELECT 1 AS one")
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(bare.sql).fetchone() == (1,)
