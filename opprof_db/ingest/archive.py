@@ -48,13 +48,13 @@ def pack(sha256: str, data: bytes) -> StoredContent:
 
 @dataclass(frozen=True, slots=True)
 class LargeFile:
-    """Stands for the chunks of a large file until ``spool`` makes them; travels between processes."""
+    """Stands for the chunks of a large file until ``pack_large`` makes them; travels between processes."""
 
     path: Path
     rel: str
 
     def __iter__(self) -> Iterator[bytes]:
-        raise AssertionError("spool() comes first")
+        raise AssertionError("pack_large() comes first")
 
 
 class SpooledChunks:
@@ -71,43 +71,47 @@ class SpooledChunks:
             yield self._spool.read(size)
 
 
+def is_large(state: FileState) -> bool:
+    """Whether a file is compressed through a file on disk."""
+    return state.data is None and state.size > IN_MEMORY_BYTES
+
+
 def pack_file(taken: Snapshot, state: FileState) -> StoredContent:
-    """Compress a file, or note a large one for ``spool``.
+    """Compress a file, or note a large one for ``pack_large``.
 
     Raises:
         ChangedWhileReadingError: the file is not the one that was hashed.
     """
     assert state.sha256 is not None
-    if state.data is not None or state.size <= IN_MEMORY_BYTES:
-        return pack(state.sha256, load(taken, state))
-    large = LargeFile(taken.run.root / state.found.rel, state.found.rel)
-    return StoredContent(state.sha256, state.size, "zstd", 0, large)
+    if is_large(state):
+        large = LargeFile(taken.run.root / state.found.rel, state.found.rel)
+        return StoredContent(state.sha256, state.size, "zstd", 0, large)
+    return pack(state.sha256, load(taken, state))
 
 
-def spool(content: StoredContent) -> StoredContent:
+def pack_large(taken: Snapshot, state: FileState) -> StoredContent:
     """Compress a large file in bounded memory, before the write lock is taken.
 
     Raises:
         ChangedWhileReadingError: the file is not the one that was hashed.
     """
-    if not isinstance(content.chunks, LargeFile):
-        return content
-    compressor = _compressor()
+    assert state.sha256 is not None
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=False)  # one a thread
     digest = hashlib.sha256()
     sizes: list[int] = []
     total = 0
     stream = tempfile.TemporaryFile()  # noqa: SIM115 - SpooledChunks closes it
     chunks = SpooledChunks(stream, sizes)
     try:
-        for block, _ in blocks(content.chunks.path):
+        for block, _ in blocks(taken.run.root / state.found.rel):
             digest.update(block)
             total += len(block)
             sizes.append(stream.write(compressor.compress(block)))
     except OSError as error:
-        raise ChangedWhileReadingError(content.chunks.rel) from error
-    if digest.hexdigest() != content.sha256:
-        raise ChangedWhileReadingError(content.chunks.rel)
-    return StoredContent(content.sha256, total, "zstd", sum(sizes), chunks)
+        raise ChangedWhileReadingError(state.found.rel) from error
+    if digest.hexdigest() != state.sha256:
+        raise ChangedWhileReadingError(state.found.rel)
+    return StoredContent(state.sha256, total, "zstd", sum(sizes), chunks)
 
 
 class DamagedArchiveError(ValueError):

@@ -13,7 +13,7 @@ from opprof_db.ingest.flags import drop_uncollected_zeros, flag_extremes
 from opprof_db.ingest.rollup import RollupRow, core_table, derive, roll_up
 from opprof_db.ingest.simulator import SimulatorRows, detail_pairs
 from opprof_db.ingest.snapshot import FileState, Snapshot
-from opprof_db.ingest.traces import TraceFile, read_traces
+from opprof_db.ingest.traces import TraceFile, TraceResult
 from opprof_db.msopprof.basic_info import BasicInfo, read_basic_info, read_op_basic_info_text
 from opprof_db.msopprof.cells import is_missing
 from opprof_db.msopprof.device_csv import CellCounts, FamilyData, read_family
@@ -101,18 +101,19 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
     return Assembled(record, counts, has_values)
 
 
-def add_traces(taken: Snapshot, kernel: KernelFolder, record: KernelRecord, keep: str) -> None:
-    """Read the launch's traces into the record; in the writing process, for their events wait on its disk."""
-    files = [
+def trace_files(taken: Snapshot, kernel: KernelFolder) -> list[TraceFile]:
+    """Files of a launch that may hold a trace."""
+    return [
         TraceFile(taken.run.root / found.rel, found.rel, found.size, is_bin=found.kind == "bin")
         for found in kernel.files
         if found.kind in ("trace", "bin") and taken.files[found.rel].problem is None
     ]
-    if not files:
-        return
-    result = read_traces(files, keep)
+
+
+def add_traces(record: KernelRecord, result: TraceResult) -> None:
+    """Put into the record what its traces hold."""
     record.tables += result.tables
-    record.streamed = result.streamed
+    record.spooled = result.spooled
     record.issues += [issue_row(issue) for issue in result.issues]
     for artifact in record.artifacts:
         artifact["status"] = result.statuses.get(artifact["path"], artifact["status"])
@@ -198,10 +199,15 @@ def file_entry(taken: Snapshot, state: FileState, context: Context, record: Kern
     }
     if state.problem is not None:
         row["status"] = "unreadable"
-    elif state.sha256 is not None and (found.kind in DEVICE_KINDS or state.size <= context.archive_max):
+    elif archived(state, context):
         row["status"] = "archived" if state.size else "empty"
         record.contents.append(archive.pack_file(taken, state))
     return row
+
+
+def archived(state: FileState, context: Context) -> bool:
+    """Whether the file's bytes are kept."""
+    return state.sha256 is not None and (state.found.kind in DEVICE_KINDS or state.size <= context.archive_max)
 
 
 def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[RollupRow]:

@@ -13,17 +13,19 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from opprof_db.ingest import archive, snapshot, transfer
-from opprof_db.ingest.assemble import Assembled, Context, add_traces, assemble, assemble_all, dump_of
+from opprof_db.ingest import snapshot, transfer
+from opprof_db.ingest.assemble import Assembled, Context, assemble, assemble_all, dump_of
 from opprof_db.ingest.chip import ChipFacts, chip_of_run
 from opprof_db.ingest.finding import Found, Outcome
 from opprof_db.ingest.flags import parse_metric_sets
 from opprof_db.ingest.identity import Identity, fully_read, identify
+from opprof_db.ingest.large import LargeParts, read_large
 from opprof_db.ingest.options import IngestOptions, path_below
 from opprof_db.ingest.snapshot import ChangedWhileReadingError, Snapshot
 from opprof_db.ingest.writing import RunToWrite, note_known, write_run
 from opprof_db.msopprof.layout import KernelFolder, RunFolder
 from opprof_db.warehouse.connection import transaction
+from opprof_db.warehouse.spool import attached
 
 BUFFERED_CELLS = 300_000
 """Cells read ahead before the write lock is taken; about 10 MB. A larger run is streamed from there on."""
@@ -197,18 +199,19 @@ def _finish(
             identity = Identity("same") if connection is None else identify(connection, taken)
             if identity.kind == "same":
                 return _note_known(connection, database, writing, identity, outcome, options)
-        kernels = _records(prepared, run, pool)
-        if connection is None or options.dry_run:
-            identity = Identity("new") if connection is None else identify(connection, taken)
-            return _dry(outcome, identity, kernels)
-        ahead, rest, anything = _read_ahead(kernels)
-        if not anything:
-            outcome.kind, outcome.message = "empty", _why_empty(ahead)
-            return outcome
-        with transaction(connection, database):
-            identity = identify(connection, taken)
-            if identity.kind in ("new", "grown", "reread"):
-                return _write(connection, writing, identity, chain(ahead, rest), outcome)
+        with read_large(taken, run, prepared.context, dry=connection is None or options.dry_run) as large:
+            kernels = _records(prepared, run, pool, large)
+            if connection is None or options.dry_run:
+                identity = Identity("new") if connection is None else identify(connection, taken)
+                return _dry(outcome, identity, kernels)
+            ahead, rest, anything = _read_ahead(kernels)
+            if not anything:
+                outcome.kind, outcome.message = "empty", _why_empty(ahead)
+                return outcome
+            with attached(connection, large.spool), transaction(connection, database):
+                identity = identify(connection, taken)
+                if identity.kind in ("new", "grown", "reread"):
+                    return _write(connection, writing, identity, chain(ahead, rest), outcome)
         return _note_known(connection, database, writing, identity, outcome, options)
     except ChangedWhileReadingError as error:
         outcome.message = _changed(error)
@@ -218,11 +221,12 @@ def _finish(
     return outcome
 
 
-def _records(prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None) -> Iterator[Assembled]:
-    """The launches of a run, with the bytes of their large files at hand."""
-    for folder, kernel in zip(run.kernels, _assembled(prepared, run, pool), strict=True):
-        kernel.record.contents = [archive.spool(content) for content in kernel.record.contents]
-        add_traces(prepared.taken, folder, kernel.record, prepared.context.trace)
+def _records(
+    prepared: Prepared, run: RunFolder, pool: ProcessPoolExecutor | None, large: LargeParts
+) -> Iterator[Assembled]:
+    """The launches of a run, with their large parts."""
+    for launch, kernel in enumerate(_assembled(prepared, run, pool)):
+        large.complete(launch, kernel)
         yield kernel
 
 

@@ -1,28 +1,26 @@
 """Traces of one launch: which files to read, their events spooled to disk, and what they say of the pipes.
 
-Reading happens before the write lock is taken; batches wait in a nameless file, so that memory does
-not grow with the trace.
+Reading happens before the write lock is taken; events wait in the spool, so that memory does not grow with the
+trace.
 """
 
 from __future__ import annotations
 
-import marshal
-import tempfile
-import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from opprof_db.ingest.snapshot import ChangedWhileReadingError
 from opprof_db.msopprof.bin_blocks import TRACE, walk_blocks
 from opprof_db.msopprof.issues import Issue, IssueLog, Severity
 from opprof_db.msopprof.pipe_activity import Activity, PipeActivity, PipeActivityBuilder
-from opprof_db.msopprof.trace_events import EventBatch
+from opprof_db.msopprof.trace_events import CounterBatch, EventBatch, FlowBatch
 from opprof_db.msopprof.trace_lanes import TraceKind
 from opprof_db.msopprof.trace_reader import TraceReader, TraceSummary
 from opprof_db.msopprof.walk import CORE_FOLDER
-from opprof_db.warehouse.store import Streamed, TableRows
+from opprof_db.warehouse.spool import Spool, SpooledTable
+from opprof_db.warehouse.store import TableRows
 
 FULL_UP_TO_BYTES = 2 * 1024**3
 """Size of a trace up to which its events are stored without being asked for."""
@@ -61,22 +59,23 @@ class TraceResult:
     """What the traces of a launch become."""
 
     tables: list[TableRows]
-    streamed: list[Streamed]
+    spooled: list[SpooledTable]
     issues: list[Issue]
     statuses: dict[str, str]
     """Path -> status of the artifact."""
 
 
-def read_traces(files: Iterable[TraceFile], keep: str) -> TraceResult:
+def read_traces(files: Iterable[TraceFile], keep: str, spool: Spool | None = None, launch: int = 0) -> TraceResult:
     """Read the traces of a launch, the same events once: the all-core file, else per core, else the bin.
 
-    ``keep``: full, summary, none, or auto (full up to ``FULL_UP_TO_BYTES``).
+    ``keep``: full, summary, none, or auto (full up to ``FULL_UP_TO_BYTES``). Events go to the spool, under the
+    number of the ``launch``; without one (a dry run) they are only counted.
 
     Raises:
         ChangedWhileReadingError: a file cannot be read any more.
     """
     files = list(files)
-    job = _Job(keep)
+    job = _Job(keep, None if spool is None else _Waiting(spool, launch))
     if keep == "none":
         return job.result(files, "not_asked_for")
     groups = (
@@ -98,10 +97,10 @@ def read_traces(files: Iterable[TraceFile], keep: str) -> TraceResult:
 class _Job:
     """The traces of one launch being read."""
 
-    def __init__(self, keep: str) -> None:
+    def __init__(self, keep: str, waiting: _Waiting | None) -> None:
         self.keep = keep
         self.events = 0
-        self.spool = _Spool()
+        self.waiting = waiting
         self.activity = PipeActivityBuilder()
         self.files: list[tuple[object, ...]] = []
         self.lanes: list[tuple[object, ...]] = []
@@ -123,8 +122,8 @@ class _Job:
         counters = 0
         for batch in reader:
             self.activity.add(batch.events)
-            if full:
-                counters = self.spool.add(number, batch.events, batch.flows, batch.counters, counters)
+            if full and self.waiting is not None:
+                counters = self.waiting.add(number, batch.events, batch.flows, batch.counters, counters)
         summary = reader.summary
         if summary.kind is TraceKind.LEGACY:
             self._drop_legacy(number, file)
@@ -149,7 +148,8 @@ class _Job:
 
     def _drop_legacy(self, number: int, file: TraceFile) -> None:
         """msopgen's older traces count cycles: their events must never stand among microseconds."""
-        self.spool.dropped.add(number)
+        if self.waiting is not None:
+            self.waiting.drop(number)
         self.activity = PipeActivityBuilder()
         self.files.append((number, file.rel, str(TraceKind.LEGACY), None, 0, "summary", *[0] * 9))
         self.statuses[file.rel] = "legacy"
@@ -174,7 +174,8 @@ class _Job:
         ]
         if self.files:
             tables += _activity_tables(self.activity.finish())
-        return TraceResult([table for table in tables if table.rows], self.spool.streamed(), self.issues, self.statuses)
+        spooled = [] if self.waiting is None else self.waiting.tables()
+        return TraceResult([table for table in tables if table.rows], spooled, self.issues, self.statuses)
 
 
 _FILE_COLUMNS = (
@@ -215,93 +216,104 @@ def _activity_tables(activity: Activity) -> list[TableRows]:
     ]
 
 
-class _Spool:
-    """Batches on their way to the store, with their texts replaced by numbers."""
+class _Numbered(dict[str | None, int | None]):
+    """Texts and their numbers; a new text is noted in ``new``."""
 
     def __init__(self) -> None:
-        self._file: IO[bytes] | None = None
-        self._ids: dict[str, int] = {}
+        super().__init__({None: None})
+        self.new: tuple[list[int], list[str]] = ([], [])
         self._next = 0
-        self._new: list[tuple[int, str]] = []
-        self.dropped: set[int] = set()
-        """Traces whose rows are not to be stored after all."""
 
-    def add(self, number: int, events: EventBatch, flows: Any, counters: Any, samples: int) -> int:
-        """Write one batch; returns how many counter samples the trace has had so far."""
-        ids = self._intern
+    def __missing__(self, text: str) -> int:
+        number = self._next
+        self._next += 1
+        self.new[0].append(number)
+        self.new[1].append(text)
+        if len(self) < STRINGS_HELD:
+            self[text] = number
+        return number
+
+    def take_new(self) -> tuple[list[int], list[str]]:
+        """Texts met since the last call, with their numbers."""
+        new, self.new = self.new, ([], [])
+        return new
+
+
+_TABLES = {
+    "trace_strings": ("id", "string"),
+    "trace_events": EVENT_COLUMNS,
+    "trace_flows": FLOW_COLUMNS,
+    "trace_counters": COUNTER_COLUMNS,
+}
+
+
+class _Waiting:
+    """Events of one launch on their way to the store, with their texts replaced by numbers."""
+
+    def __init__(self, spool: Spool, launch: int) -> None:
+        self._spool = spool
+        self._launch = launch
+        self._texts = _Numbered()
+        self._made = False
+
+    def add(self, number: int, events: EventBatch, flows: FlowBatch, counters: CounterBatch, samples: int) -> int:
+        """Take in one batch; returns how many counter samples the trace has had so far."""
+        if not self._made:
+            self._made = True
+            for table, columns in _TABLES.items():
+                self._spool.create(self._name(table), columns)
         size = len(events)
-        kinds, flags = list(map(int, events.kind)), list(map(int, events.flags))  # marshal takes no enums
-        columns = (
-            [number] * size, events.ordinal, events.phase, events.lane, kinds, ids(events.name), events.ts_us,
-            events.dur_us, events.pc_addr, ids(events.code), ids(events.detail), events.process_bytes,
-            ids(events.group_id), ids(events.colour), ids(events.pair_id), ids(events.other), flags,
-            events.offset,
-        )  # fmt: skip
-        flow_columns = (
-            [number] * len(flows), flows.ordinal, flows.flow_id, flows.category, flows.from_lane, flows.from_ts_us,
-            flows.from_event, flows.to_lane, flows.to_ts_us, flows.to_event, list(map(int, flows.flags)),
-        )  # fmt: skip
+        if size:
+            # marshal takes no enums
+            kinds, flags = list(map(int, events.kind)), list(map(int, events.flags))
+            ids = self._numbers
+            self._put("trace_events", (
+                [number] * size, events.ordinal, events.phase, events.lane, kinds, ids(events.name), events.ts_us,
+                events.dur_us, events.pc_addr, ids(events.code), ids(events.detail), events.process_bytes,
+                ids(events.group_id), ids(events.colour), ids(events.pair_id), ids(events.other), flags,
+                events.offset,
+            ))  # fmt: skip
+        if len(flows):
+            self._put("trace_flows", (
+                [number] * len(flows), flows.ordinal, flows.flow_id, flows.category, flows.from_lane,
+                flows.from_ts_us, flows.from_event, flows.to_lane, flows.to_ts_us, flows.to_event,
+                list(map(int, flows.flags)),
+            ))  # fmt: skip
         amount = len(counters)
-        counter_columns = (
-            [number] * amount, list(range(samples, samples + amount)), counters.ordinal, counters.process,
-            counters.name, counters.unit, counters.ts_us, counters.value,
-        )  # fmt: skip
-        if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - lives until the rows were written
-        packed = marshal.dumps((number, self._new, columns, flow_columns, counter_columns))
-        self._file.write(len(packed).to_bytes(8, "little") + packed)
-        self._new = []
+        if amount:
+            self._put("trace_counters", (
+                [number] * amount, list(range(samples, samples + amount)), counters.ordinal, counters.process,
+                counters.name, counters.unit, counters.ts_us, counters.value,
+            ))  # fmt: skip
+        self._put("trace_strings", self._texts.take_new())
         return samples + amount
 
-    def _intern(self, texts: Sequence[str | None]) -> list[int | None]:
-        """The numbers of texts; nearly all are known already, so those are looked up at C speed."""
-        ids, new = self._ids, self._new
-        numbers: list[int | None] = list(map(ids.get, texts))  # type: ignore[arg-type]
-        if numbers.count(None) == texts.count(None):
-            return numbers
-        for at, text in enumerate(texts):
-            if text is None or numbers[at] is not None:
-                continue
-            number = ids.get(text)
-            if number is None:
-                number = self._next
-                self._next += 1
-                new.append((number, text))
-                if len(ids) < STRINGS_HELD:
-                    ids[text] = number
-            numbers[at] = number
-        return numbers
+    def _numbers(self, texts: Sequence[str | None]) -> list[int | None]:
+        return list(map(self._texts.__getitem__, texts))
 
-    def streamed(self) -> list[Streamed]:
-        """What the store replays, table by table."""
-        self._ids.clear()
-        return [] if self._file is None else [_Replay(self._file, self.dropped)]
+    def _put(self, table: str, values: Sequence[Sequence[Any]]) -> None:
+        # A column that is empty throughout the batch (heads, pairs, colours) need not be bound.
+        used = [at for at, column in enumerate(values) if column and (column[0] is not None or any_value(column))]
+        columns = _TABLES[table]
+        self._spool.add(self._name(table), tuple(columns[at] for at in used), [values[at] for at in used])
+
+    def _name(self, table: str) -> str:
+        return f"{table}_{self._launch}"
+
+    def drop(self, number: int) -> None:
+        """The rows of a trace are not to be stored after all."""
+        if self._made:
+            for table, columns in _TABLES.items():
+                if "trace_no" in columns:
+                    self._spool.delete(self._name(table), "trace_no", number)
+
+    def tables(self) -> list[SpooledTable]:
+        """What the store copies."""
+        if not self._made:
+            return []
+        return [SpooledTable(table, self._name(table), columns) for table, columns in _TABLES.items()]
 
 
-class _Replay:
-    """Rows of a spool; may be gone over once."""
-
-    def __init__(self, file: IO[bytes], dropped: set[int]) -> None:
-        self._file = file
-        self._dropped = dropped
-        weakref.finalize(self, file.close)
-
-    def __iter__(self) -> Iterator[tuple[str, tuple[str, ...], Sequence[Sequence[Any]]]]:
-        self._file.seek(0)
-        # marshal.load would read a file object by object; whole batches are read at once instead.
-        while size := self._file.read(8):
-            packed = self._file.read(int.from_bytes(size, "little"))
-            number, strings, events, flows, counters = marshal.loads(packed)
-            if strings:
-                yield "trace_strings", ("id", "string"), list(zip(*strings, strict=True))
-            if number in self._dropped:
-                continue
-            for table, columns, values in (
-                ("trace_events", EVENT_COLUMNS, events),
-                ("trace_flows", FLOW_COLUMNS, flows),
-                ("trace_counters", COUNTER_COLUMNS, counters),
-            ):
-                if values[0]:
-                    # A column that is empty throughout the batch (heads, pairs, colours) need not be bound.
-                    used = [at for at, column in enumerate(values) if column.count(None) < len(column)]
-                    yield table, tuple(columns[at] for at in used), [values[at] for at in used]
+def any_value(column: Sequence[Any]) -> bool:
+    """Whether not all is ``None``."""
+    return column.count(None) < len(column)

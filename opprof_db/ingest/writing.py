@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from opprof_db import __version__
-from opprof_db.ingest.archive import spool
+from opprof_db.ingest.archive import LargeFile, pack_large
 from opprof_db.ingest.assemble import Assembled, Context, file_entry, issue_row
 from opprof_db.ingest.chip import SOC_KEY, ChipFacts, chip_of_run, family_of_soc
 from opprof_db.ingest.identity import Identity
@@ -171,7 +171,12 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
     for found in taken.run.others:
         state = taken.files[found.rel]
         row = file_entry(taken, state, context, holder)
-        contents = {content.sha256: store.content(spool(content)) for content in holder.contents}
+        contents = {
+            content.sha256: store.content(
+                pack_large(taken, state) if isinstance(content.chunks, LargeFile) else content
+            )
+            for content in holder.contents
+        }
         holder.contents.clear()
         folder = found.folder.removesuffix("/dump") if found.folder != "dump" else ""
         store.artifact(run_id, kernels.get(folder), row, contents)

@@ -12,6 +12,7 @@ from itertools import repeat
 from typing import Any
 
 from opprof_db.warehouse.reference import DERIVED_PREFIX
+from opprof_db.warehouse.spool import SpooledTable, copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,6 @@ class TableRows:
     table: str
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
-
-
-Streamed = Iterable[tuple[str, tuple[str, ...], Sequence[Sequence[Any]]]]
-"""(table, columns, values column by column) parts of something too large to be held; gone over once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +69,8 @@ class KernelRecord:
     """SHA-256 -> source text."""
     soc: str | None = None
     """Chip as the bin names it."""
-    streamed: list[Streamed] = field(default_factory=list)
-    """Events of traces."""
+    spooled: list[SpooledTable] = field(default_factory=list)
+    """Events of traces; their spool must be attached."""
 
 
 class Store:
@@ -134,9 +131,8 @@ class Store:
                 columns = (*columns[:-1], "detail_id")
                 rows = ((*row[:-1], self._details.get(row[-1])) for row in rows)
             self.bulk(table.table, ("kernel_id", *columns), ((identifier, *row) for row in rows))
-        for stream in record.streamed:
-            for name, columns, held in stream:
-                self.bulk(name, ("kernel_id", *columns), zip(repeat(identifier), *held, strict=False))
+        for spooled in record.spooled:
+            copy(self._connection, identifier, spooled)
         contents = {content.sha256: self.content(content) for content in record.contents}
         for artifact in record.artifacts:
             self.artifact(run_id, identifier, artifact, contents)
