@@ -288,12 +288,12 @@ class _Waiting:
         self._put("trace_strings", self._texts.take_new())
         return samples + amount
 
-    def _numbers(self, texts: Sequence[str | None]) -> list[int | None]:
-        return list(map(self._texts.__getitem__, texts))
+    def _numbers(self, texts: Sequence[str | None]) -> Sequence[int | None]:
+        return list(map(self._texts.__getitem__, texts)) if any_value(texts) else ()
 
     def _put(self, table: str, values: Sequence[Sequence[Any]]) -> None:
         # A column that is empty throughout the batch (heads, pairs, colours) need not be bound.
-        used = [at for at, column in enumerate(values) if column and (column[0] is not None or any_value(column))]
+        used = [at for at, column in enumerate(values) if column and any_value(column)]
         columns = _TABLES[table]
         self._spool.add(self._name(table), tuple(columns[at] for at in used), [values[at] for at in used])
 
@@ -316,4 +316,4 @@ class _Waiting:
 
 def any_value(column: Sequence[Any]) -> bool:
     """Whether not all is ``None``."""
-    return column.count(None) < len(column)
+    return column[0] is not None or column.count(None) < len(column)
