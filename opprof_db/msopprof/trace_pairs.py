@@ -6,14 +6,15 @@ and what never finds its half is given out with a flag (source: msopprof core_ti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, to_builtins
 
-from opprof_db.msopprof.trace_events import EventBatch, Flag, FlowBatch, Kind, KindOf, MendedEvent, RawEvent
+from opprof_db.msopprof.trace_events import EventBatch, Flag, FlowBatch, Kind, KindOf, MendedEvent, RawArgs, RawEvent
 
 MOST_WAITING = 50_000
 """Halves kept while their other half has not come; beyond that the oldest count as unmatched."""
@@ -41,6 +42,43 @@ def _time(value: object) -> float | None:
 
 def _text(value: object) -> str | None:
     return None if value is UNSET else str(value)
+
+
+END = "end."
+"""Before the names of arguments that only the E of a pair has; ``end.event.`` before members of the E itself."""
+_NO_ARGS = RawArgs()
+
+
+def goes_on(first: RawEvent, second: RawEvent) -> bool:
+    """Whether the second event is the other half of the first and has nothing of its own to say."""
+    if first.id != second.id or first.name != second.name:
+        return False
+    if first.ph == "B":
+        return (
+            second.ph == "E"
+            and first.tid == second.tid
+            and first.pid == second.pid
+            and (second.args is UNSET or second.args == _NO_ARGS)
+            and first.cname == second.cname
+            and first.group_id == second.group_id
+        )
+    return second.ph == "t" and first.cat == second.cat
+
+
+def _with_end(begin: MendedEvent, end: MendedEvent) -> str | None:
+    """Further arguments of a pair: those of its B, and what its E does not share with it."""
+    first, second = begin.event, end.event
+    own: dict[str, object] = json.loads(end.other) if end.other else {}
+    for key in ("cname", "group_id", "tid"):
+        value = getattr(second, key)
+        if value != getattr(first, key):
+            own[f"event.{key}"] = None if value is UNSET else value
+    if second.args is not UNSET:
+        own |= to_builtins(second.args)
+    if not own:
+        return begin.other
+    held = json.loads(begin.other) if begin.other else {}
+    return json.dumps(held | {END + key: value for key, value in own.items()}, ensure_ascii=False)
 
 
 class EventMaker:
@@ -175,6 +213,7 @@ class Pairs:
         ts, until = _time(begin.mended.event.ts), _time(end.mended.event.ts)
         dur = None if ts is None or until is None else until - ts
         flags = begin.mended.flags | end.mended.flags | (Flag.NO_TIME if dur is None else 0)
+        begin = replace(begin, mended=replace(begin.mended, other=_with_end(begin.mended, end.mended)))
         self._maker.add(batch, begin, phase="P", ts=ts, dur=dur, flags=flags)
         self._flows.flag_met(str(begin.mended.event.id), batch.kind[-1], begin.ordinal)
 

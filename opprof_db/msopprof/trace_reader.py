@@ -35,7 +35,7 @@ from opprof_db.msopprof.trace_events import (
 from opprof_db.msopprof.trace_json import EventText, Located, Mended
 from opprof_db.msopprof.trace_lanes import MARK_PIPE, Lane, Lanes, TraceKind
 from opprof_db.msopprof.trace_mend import Mender, as_json
-from opprof_db.msopprof.trace_pairs import EventMaker, Flows, Half, Pairs, Place
+from opprof_db.msopprof.trace_pairs import EventMaker, Flows, Half, Pairs, Place, goes_on
 from opprof_db.msopprof.values import visible
 
 
@@ -149,7 +149,7 @@ class TraceReader:
         at, last = 0, len(rest) - 1
         while at <= last:
             index, event = rest[at]
-            if at < last and event.ph in "Bs" and _goes_on(event, other := rest[at + 1][1]):
+            if at < last and event.ph in "Bs" and goes_on(event, other := rest[at + 1][1]):
                 place = (lane_of((event.pid, event.tid)), part.first + index, part.offsets[index])
                 until: float = other.ts  # type: ignore[assignment]
                 if event.ph == "B":
@@ -299,15 +299,6 @@ class TraceReader:
         ):
             if count:
                 add("unmatched", Severity.INFO, f"{count} {what}; kept and flagged", column=what, count=count)
-
-
-def _goes_on(first: RawEvent, second: RawEvent) -> bool:
-    """Whether the second event is the other half of the first."""
-    if first.id != second.id or first.name != second.name:
-        return False
-    if first.ph == "B":
-        return second.ph == "E" and first.tid == second.tid and first.pid == second.pid
-    return second.ph == "t" and first.cat == second.cat
 
 
 def _empty() -> TraceBatch:

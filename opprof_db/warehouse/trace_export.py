@@ -124,28 +124,48 @@ def _work(
                 arguments[key] = texts[number]
         if size is not None:
             arguments["process_bytes"] = str(size)
+        end: dict[str, Any] = {}
         if other is not None:
-            _spread(json.loads(texts[other] or "{}"), event, arguments)
+            end = _spread(json.loads(texts[other] or "{}"), event, arguments)
         if arguments:
             event["args"] = arguments
         if phase == "P":
             yield {**event, "ph": "B"}
-            yield {key: value for key, value in event.items() if key in ("name", "pid", "tid", "id")} | {
-                "ph": "E",
-                "ts": ts + dur,
-            }
+            yield _end_of(event, end, None if ts is None or dur is None else ts + dur)
         else:
             yield event
 
 
-def _spread(other: object, event: dict[str, Any], arguments: dict[str, Any]) -> None:
-    """Further arguments back to where they stood."""
-    if isinstance(other, dict):
-        for key, value in other.items():
-            if key.startswith("event."):
-                event.setdefault(key.removeprefix("event."), value)
-            else:
-                arguments.setdefault(key, value)
+def _spread(other: object, event: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Further arguments back to where they stood; returns those of the E of a pair."""
+    end = {}
+    for key, value in other.items() if isinstance(other, dict) else ():
+        if key.startswith("end."):
+            end[key.removeprefix("end.")] = value
+        elif key.startswith("event."):
+            event.setdefault(key.removeprefix("event."), value)
+        else:
+            arguments.setdefault(key, value)
+    return end
+
+
+def _end_of(begin: dict[str, Any], own: dict[str, Any], ts: float | None) -> dict[str, Any]:
+    """The E of a pair: what it shares with its B, but for what it has of its own."""
+    event: dict[str, Any] = {key: begin[key] for key in _SHARED_BY_PAIRS if key in begin} | {"ph": "E"}
+    if ts is not None:
+        event["ts"] = ts
+    arguments: dict[str, Any] = {}
+    for key, value in own.items():
+        if not key.startswith("event."):
+            arguments[key] = value
+        elif value is None:
+            event.pop(key.removeprefix("event."), None)
+        else:
+            event[key.removeprefix("event.")] = value
+    return event | ({"args": arguments} if arguments else {})
+
+
+_SHARED_BY_PAIRS = ("name", "cname", "group_id", "id", "pid", "tid")
 
 
 class _Texts(dict[int | None, str | None]):

@@ -191,6 +191,31 @@ def test_an_exported_trace_reads_back_as_the_same_events(warehouse: Warehouse, t
     assert read_back(again) == read_back(text)
 
 
+def objects(text: str) -> Counter:
+    """The event objects themselves; empty args are none, and the end of a pair is exact to 1e-9 us."""
+    found: Counter = Counter()
+    for event in json.loads(text)["traceEvents"]:
+        held = {key: value for key, value in event.items() if key != "args" or value}
+        held["ts"] = round(held["ts"], 9) if "ts" in held else None
+        found[json.dumps(held, sort_keys=True)] += 1
+    return found
+
+
+def test_every_event_object_comes_back(warehouse: Warehouse, tmp_path: Path) -> None:
+    """Also those of an E that has arguments, a colour or a lane of its own."""
+    text = trace(ALL_CORES)
+    made = json.loads(text)
+    ends = [event for event in made["traceEvents"] if event["ph"] == "E"]
+    assert len(ends) >= 2
+    ends[0]["args"] = {"detail": "FLAG:3", "result": [1, 2]}
+    ends[0]["cname"] = "other"
+    ends[0]["extra"] = "member"
+    ends[1].pop("cname", None)
+    text = json.dumps(made)
+    warehouse.ingest(simulated(tmp_path / "OPPROF_A", text))
+    assert objects(exported(warehouse)) == objects(text)
+
+
 def test_a_window_of_time_leaves_out_what_does_not_reach_into_it(warehouse: Warehouse, tmp_path: Path) -> None:
     warehouse.ingest(simulated(tmp_path / "OPPROF_A", trace(ALL_CORES)))
     names = [e["name"] for e in json.loads(exported(warehouse, Window(8.5, 20.0)))["traceEvents"] if e["ph"] == "X"]
