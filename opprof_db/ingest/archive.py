@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import IO
 
 import zstandard
 
+from opprof_db import scratch
 from opprof_db.ingest.snapshot import (
     BLOCK_BYTES,
     ChangedWhileReadingError,
@@ -94,19 +94,23 @@ def pack_large(taken: Snapshot, state: FileState) -> StoredContent:
 
     Raises:
         ChangedWhileReadingError: the file is not the one that was hashed.
+        DatabaseError: no room for temporary files.
     """
     assert state.sha256 is not None
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=False)  # one a thread
     digest = hashlib.sha256()
     sizes: list[int] = []
     total = 0
-    stream = tempfile.TemporaryFile()  # noqa: SIM115 - SpooledChunks closes it
+    stream = scratch.nameless_file()
     chunks = SpooledChunks(stream, sizes)
     try:
         for block, _ in blocks(taken.run.root / state.found.rel):
             digest.update(block)
             total += len(block)
-            sizes.append(stream.write(compressor.compress(block)))
+            with scratch.explained():
+                sizes.append(stream.write(compressor.compress(block)))
+        with scratch.explained():
+            stream.flush()
     except OSError as error:
         raise ChangedWhileReadingError(state.found.rel) from error
     if digest.hexdigest() != state.sha256:

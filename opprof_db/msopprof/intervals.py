@@ -5,12 +5,13 @@ All sums are over the intervals as given: nothing is rounded to cycles.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Hashable
 from typing import IO, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from opprof_db import scratch
 
 Times = NDArray[np.float64]
 Key = TypeVar("Key", bound=Hashable)
@@ -120,8 +121,12 @@ class IntervalStore(Generic[Key]):
             self._file = None
 
     def _spill(self) -> None:
+        with scratch.explained():
+            self._write()
+
+    def _write(self) -> None:
         if self._file is None:
-            self._file = tempfile.TemporaryFile()  # noqa: SIM115  (lives until close)
+            self._file = scratch.nameless_file()
         self._file.seek(0, 2)
         for key, parts in self._held.items():
             at = self._file.tell()

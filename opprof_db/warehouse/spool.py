@@ -15,7 +15,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -24,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
-from opprof_db.errors import DatabaseError
+from opprof_db.scratch import new_folder, scratch_error
 
 ROWS_PER_STATEMENT = 32
 """One statement for so many rows takes half the time of as many statements."""
@@ -101,7 +100,7 @@ class Spool:
     """
 
     def __init__(self, *, parallel: bool = False) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="opprof-db-"))
+        self._folder = new_folder()
         self.path = self._folder / "rows.db"
         self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._columns: dict[str, Columns] = {}
@@ -111,7 +110,7 @@ class Spool:
         if parallel:
             self._process = _start(self.path)
         else:
-            with _explained(self._folder):
+            with _explained():
                 self._filler = _Filler(str(self.path))
 
     def __enter__(self) -> Spool:
@@ -156,7 +155,7 @@ class Spool:
 
     def _do(self, frame: tuple[Any, ...]) -> None:
         if self._filler is not None:
-            with _explained(self._folder):
+            with _explained():
                 getattr(self._filler, frame[0])(*frame[1:])
             return
         assert self._process is not None
@@ -178,7 +177,7 @@ class Spool:
             self._process.stdin.flush()
         said = self._process.stdout.readline()
         if said != _DONE:
-            raise _cannot_take(self._folder, said.decode("utf-8", "replace").strip() or "its writer was killed")
+            raise scratch_error(said.decode("utf-8", "replace").strip() or "the process that writes them was killed")
 
 
 @contextmanager
@@ -206,18 +205,11 @@ def copy(connection: sqlite3.Connection, kernel_id: int, spooled: SpooledTable) 
 
 
 @contextmanager
-def _explained(folder: Path) -> Iterator[None]:
+def _explained() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _cannot_take(folder, str(error)) from error
-
-
-def _cannot_take(folder: Path, why: str) -> DatabaseError:
-    return DatabaseError(
-        f"{folder.parent}: trace events cannot be kept there while they are read ({why})",
-        "free some space, or set TMPDIR to another folder; or ingest with --trace summary",
-    )
+        raise scratch_error(error) from error
 
 
 def _start(path: Path) -> subprocess.Popen[bytes]:

@@ -1,0 +1,51 @@
+"""Temporary files: what a run is too large for waits there. Their errors name the folder and the remedy."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from opprof_db.errors import DatabaseError
+
+
+def scratch_error(why: object) -> DatabaseError:
+    """The error to raise when a temporary file cannot be made or written."""
+    folder = tempfile.tempdir or os.environ.get("TMPDIR") or "/tmp"
+    reason = why.strerror if isinstance(why, OSError) and why.strerror else why
+    return DatabaseError(
+        f"{folder}: no room for temporary files while a run is read ({reason})",
+        "free some space there, or set TMPDIR to a folder on another disk; nothing of this run was stored",
+    )
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns ``OSError`` inside into ``scratch_error``."""
+    try:
+        yield
+    except OSError as error:
+        raise scratch_error(error) from error
+
+
+def nameless_file() -> IO[bytes]:
+    """A file that is gone when it is closed, or when the program ends however it ends.
+
+    Raises:
+        DatabaseError: there is no place for one.
+    """
+    with explained():
+        return tempfile.TemporaryFile()
+
+
+def new_folder() -> Path:
+    """A folder of its own, which the caller removes.
+
+    Raises:
+        DatabaseError: there is no place for one.
+    """
+    with explained():
+        return Path(tempfile.mkdtemp(prefix="opprof-db-"))
