@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
@@ -16,8 +15,8 @@ from opprof_db.msopprof.layout import RunFolder
 from opprof_db.warehouse.spool import Spool
 from opprof_db.warehouse.store import StoredContent
 
-PARALLEL_FROM_BYTES = 16 * 1024 * 1024
-"""Traces from this size on are worth the start of a process that inserts their events."""
+LARGE_FROM_BYTES = 16 * 1024 * 1024
+"""Traces from this size on are worth the start of a process that inserts their events; about 4 MB of rows."""
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ def read_large(taken: Snapshot, run: RunFolder, context: Context, *, dry: bool) 
     launches = [trace_files(taken, kernel) for kernel in run.kernels]
     size = sum(file.size for files in launches for file in files)
     wants_spool = size and context.trace not in ("none", "summary") and not dry
-    spool = Spool(parallel=size >= PARALLEL_FROM_BYTES and _cores() > 1) if wants_spool else None
+    spool = Spool(large=size >= LARGE_FROM_BYTES) if wants_spool else None
     with spool or nullcontext(), ThreadPoolExecutor(1, "compress") as compressing:
         for state in (taken.files[found.rel] for kernel in run.kernels for found in kernel.files):
             if not dry and archived(state, context) and archive.is_large(state):
@@ -71,7 +70,3 @@ def read_large(taken: Snapshot, run: RunFolder, context: Context, *, dry: bool) 
 
 def _traces(files: list[TraceFile], keep: str, spool: Spool | None, launch: int) -> TraceResult | None:
     return read_traces(files, keep, spool, launch) if files else None
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,9 +1,10 @@
-"""Rows of traces on their way into the warehouse, in a SQLite file of their own.
+"""Rows of traces on their way into the warehouse, in a SQLite database of their own.
 
 Millions of rows are inserted there while the traces are read, before the write lock is taken. Under the lock one
 INSERT … SELECT a table copies them, without Python touching a row: that holds the lock for a third of the time.
-Where a second core is free, a process of its own does the inserting (``python -m opprof_db.warehouse.spool FILE``,
-fed with marshalled frames on stdin); it also clears up behind a parent that was killed.
+A small spool is held in memory. A large one is a file that a process of its own fills (``python -m
+opprof_db.warehouse.spool FILE``, fed with marshalled frames on stdin), on a second core where there is one; that
+process also clears up behind a parent that was killed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ ROWS_PER_STATEMENT = 32
 _PIPE_BYTES = 1 << 20
 _F_SETPIPE_SZ = 1031
 _SCHEMA = "spool"
+_FILE = "rows.db"
 _DONE = b"done\n"
 _MARSHAL_VERSION = 2
 """Later ones look for values that are shared, which takes half as long again and finds none worth it."""
@@ -50,10 +52,10 @@ class SpooledTable:
 
 
 class _Filler:
-    """Fills the file."""
+    """Fills the database."""
 
     def __init__(self, path: str) -> None:
-        self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        self._connection = sqlite3.connect(path, isolation_level=None)
         for pragma in ("page_size = 16384", "journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
             self._connection.execute(f"PRAGMA {pragma}")
         self._connection.execute("BEGIN")
@@ -87,31 +89,37 @@ class _Filler:
         self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (value,))
 
     def finish(self) -> None:
-        """Make the file whole."""
+        """Make the database whole."""
         self._connection.execute("COMMIT")
+
+    def content(self) -> bytes:
+        """The whole database."""
+        return self._connection.serialize()
+
+    def close(self) -> None:
+        """Give up the locks."""
         self._connection.close()
 
 
 class Spool:
-    """Tables to be filled, then read through ``attached``. A context manager: the file goes with it.
+    """Tables to be filled, then read through ``attached``. A context manager: what it holds goes with it.
 
     Raises (all methods):
         DatabaseError: the temporary folder cannot take the rows.
     """
 
-    def __init__(self, *, parallel: bool = False) -> None:
-        self._folder = new_folder()
-        self.path = self._folder / "rows.db"
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._columns: dict[str, Columns] = {}
+    def __init__(self, *, large: bool = False) -> None:
         self._finished = False
+        self._made = False
         self._process: subprocess.Popen[bytes] | None = None
         self._filler: _Filler | None = None
-        if parallel:
-            self._process = _start(self.path)
+        self._folder: Path | None = None
+        if large or not hasattr(sqlite3.Connection, "deserialize"):
+            self._folder = new_folder()
+            self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+            self._process = _start(self._folder / _FILE)
         else:
-            with _explained():
-                self._filler = _Filler(str(self.path))
+            self._filler = _Filler(":memory:")
 
     def __enter__(self) -> Spool:
         return self
@@ -121,7 +129,7 @@ class Spool:
 
     def create(self, table: str, columns: Columns) -> None:
         """Make a table."""
-        self._columns[table] = columns
+        self._made = True
         self._do(("create", table, columns))
 
     def add(self, table: str, columns: Columns, values: Values) -> None:
@@ -142,8 +150,18 @@ class Spool:
         if self._process is not None:
             self._await()
 
+    def attach(self, connection: sqlite3.Connection) -> None:
+        """Make the tables readable from another connection."""
+        self.finish()
+        if self._folder is not None:
+            connection.execute(f"ATTACH DATABASE ? AS {_SCHEMA}", (str(self._folder / _FILE),))
+        elif self._filler is not None:
+            connection.execute(f"ATTACH DATABASE ':memory:' AS {_SCHEMA}")
+            if self._made:  # an empty database cannot be serialized
+                connection.deserialize(self._filler.content(), name=_SCHEMA)
+
     def close(self) -> None:
-        """Remove the file."""
+        """Let go of everything."""
         if self._process is not None:
             for stream in (self._process.stdin, self._process.stdout):
                 if stream is not None:
@@ -151,12 +169,14 @@ class Spool:
                         stream.close()
             self._process.wait()
             self._process = None
-        self._remove()
+        if self._filler is not None:
+            self._filler.close()
+        if self._folder is not None:
+            self._remove()
 
     def _do(self, frame: tuple[Any, ...]) -> None:
         if self._filler is not None:
-            with _explained():
-                getattr(self._filler, frame[0])(*frame[1:])
+            getattr(self._filler, frame[0])(*frame[1:])
             return
         assert self._process is not None
         assert self._process.stdin is not None
@@ -186,8 +206,7 @@ def attached(connection: sqlite3.Connection, spool: Spool | None) -> Iterator[No
     if spool is None:
         yield
         return
-    spool.finish()
-    connection.execute(f"ATTACH DATABASE ? AS {_SCHEMA}", (str(spool.path),))
+    spool.attach(connection)
     try:
         yield
     finally:
@@ -202,14 +221,6 @@ def copy(connection: sqlite3.Connection, kernel_id: int, spooled: SpooledTable) 
         f" SELECT ?, {names} FROM {_SCHEMA}.{spooled.source} ORDER BY rowid",
         (kernel_id,),
     )
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise scratch_error(error) from error
 
 
 def _start(path: Path) -> subprocess.Popen[bytes]:
@@ -236,6 +247,7 @@ def _fill(path: str, source: IO[bytes], answer: IO[bytes]) -> None:
             frame = marshal.loads(source.read(int.from_bytes(size, "little")))
             getattr(filler, frame[0])(*frame[1:])
             finished = frame[0] == "finish"
+        filler.close()
         if finished:
             answer.write(_DONE)
             answer.flush()
@@ -248,5 +260,6 @@ def _fill(path: str, source: IO[bytes], answer: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then lets go
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # they are for the parent, which then lets go
+        signal.signal(number, signal.SIG_IGN)
     _fill(sys.argv[1], sys.stdin.buffer, sys.stdout.buffer)

@@ -1,4 +1,4 @@
-"""Rows go through the spool unchanged, with and without a process of its own, and it clears up behind itself."""
+"""Rows go through the spool unchanged, in memory and with a process of its own, and it clears up behind itself."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ REALS = [0.1, -0.0, 5e-324, 1.7976931348623157e308, None]
 TEXTS = ["", "a'b", "核 ∑\x01", "x" * 100_000, None]
 
 
-@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("rows", [1, ROWS_PER_STATEMENT, ROWS_PER_STATEMENT + 3, 5 * ROWS_PER_STATEMENT - 1])
-def test_rows_arrive_in_order_and_unchanged(target: sqlite3.Connection, rows: int, parallel: bool) -> None:
+def test_rows_arrive_in_order_and_unchanged(target: sqlite3.Connection, rows: int, large: bool) -> None:
     columns = [[held[at % 5] for at in range(rows)] for held in (VALUES, REALS, TEXTS)]
-    with Spool(parallel=parallel) as spool:
+    with Spool(large=large) as spool:
         spool.create("t_0", ("a", "b", "c"))
         spool.add("t_0", ("a", "b", "c"), columns)
         spool.add("t_0", ("a",), [[7]])
@@ -55,9 +55,9 @@ def test_rows_arrive_in_order_and_unchanged(target: sqlite3.Connection, rows: in
     assert target.execute("SELECT * FROM t ORDER BY rowid").fetchall() == expected
 
 
-@pytest.mark.parametrize("parallel", [False, True])
-def test_rows_can_be_taken_out_again(target: sqlite3.Connection, parallel: bool) -> None:
-    with Spool(parallel=parallel) as spool:
+@pytest.mark.parametrize("large", [False, True])
+def test_rows_can_be_taken_out_again(target: sqlite3.Connection, large: bool) -> None:
+    with Spool(large=large) as spool:
         spool.create("t_0", ("a", "b", "c"))
         spool.add("t_0", ("a",), [[1, 2, 1]])
         spool.delete("t_0", "a", 1)
@@ -66,8 +66,14 @@ def test_rows_can_be_taken_out_again(target: sqlite3.Connection, parallel: bool)
     assert target.execute("SELECT a FROM t").fetchall() == [(2,)]
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_an_empty_spool_is_no_error(target: sqlite3.Connection, large: bool) -> None:
+    with Spool(large=large) as spool, attached(target, spool):
+        assert target.execute("SELECT count(*) FROM spool.sqlite_master").fetchone() == (0,)
+
+
 def test_a_killed_writer_is_an_error_that_says_so() -> None:
-    with Spool(parallel=True) as spool:
+    with Spool(large=True) as spool:
         assert spool._process is not None
         spool._process.kill()
         spool._process.wait()
@@ -78,7 +84,7 @@ def test_a_killed_writer_is_an_error_that_says_so() -> None:
 
 
 def test_what_the_writer_cannot_do_is_told(scratch: Path) -> None:
-    with Spool(parallel=True) as spool:
+    with Spool(large=True) as spool:
         spool.add("no_such_table", ("a",), [[1]])
         with pytest.raises(DatabaseError, match="no such table"):
             spool.finish()
@@ -88,14 +94,14 @@ def test_what_the_writer_cannot_do_is_told(scratch: Path) -> None:
 def test_nowhere_to_write_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", "/nowhere/at/all")
     with pytest.raises(DatabaseError, match="/nowhere/at/all: no room for temporary files"):
-        Spool()
+        Spool(large=True)
 
 
 def test_a_killed_parent_leaves_nothing_behind(scratch: Path) -> None:
     program = (
         "import os, signal\n"
         "from opprof_db.warehouse.spool import Spool\n"
-        "spool = Spool(parallel=True)\n"
+        "spool = Spool(large=True)\n"
         "spool.create('t_0', ('a',))\n"
         "spool.add('t_0', ('a',), [list(range(1000))])\n"
         "spool.finish()\n"
