@@ -28,16 +28,43 @@ def print_rows(
     rows: Iterable[Sequence[Any]],
     style: Format = Format.TABLE,
     title: str | None = None,
+    stream: TextIO | None = None,
 ) -> None:
-    """Print rows to stdout; ``json`` is an array of objects, ``csv`` has a header line."""
+    """Print rows to stdout or a stream; ``json`` is an array of objects, ``csv`` has a header line.
+
+    All but tables are printed as the rows come.
+    """
+    out = stream or sys.stdout
     if style is Format.JSON:
-        _print_json([dict(zip(_distinct(columns), map(_plain, row), strict=True)) for row in rows])
+        _print_objects(columns, rows, out)
     elif style is Format.CSV:
-        _print_csv(columns, rows)
+        _print_csv(columns, rows, out)
     elif style is Format.MARKDOWN:
-        _print_markdown(columns, rows)
+        _print_markdown(columns, rows, out)
     else:
-        _print_table(columns, list(rows), title)
+        _print_table(columns, list(rows), title, out)
+
+
+def print_json_lines(columns: Sequence[str], rows: Iterable[Sequence[Any]], stream: TextIO) -> None:
+    """Print one JSON object a line."""
+    names = distinct(columns)
+    for row in rows:
+        stream.write(_object(names, row) + "\n")
+
+
+def _object(names: Sequence[str], row: Sequence[Any]) -> str:
+    return json.dumps(dict(zip(names, map(_plain, row), strict=True)), ensure_ascii=False)
+
+
+def _print_objects(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:
+    """An array, one object a line."""
+    names = distinct(columns)
+    between = "\n  "
+    out.write("[")
+    for row in rows:
+        out.write(between + _object(names, row))
+        between = ",\n  "
+    out.write("]\n" if between == "\n  " else "\n]\n")
 
 
 def print_object(value: Any) -> None:
@@ -50,7 +77,7 @@ def _print_json(value: Any) -> None:
     sys.stdout.write("\n")
 
 
-def _distinct(columns: Sequence[str]) -> list[str]:
+def distinct(columns: Sequence[str]) -> list[str]:
     """Column names with a number behind repeated ones: an object cannot hold two of a name."""
     seen: dict[str, int] = {}
     names = []
@@ -69,21 +96,21 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
+def _print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:
+    writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
         writer.writerow(["" if value is None else _plain(value) for value in row])
 
 
-def _print_markdown(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def _print_markdown(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:
     def line(cells: Iterable[str]) -> str:
-        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |"
+        return "| " + " | ".join(cell.replace("\\", "\\\\").replace("|", "\\|") for cell in cells) + " |\n"
 
-    print(line(columns))
-    print("|" + "|".join("---" for _ in columns) + "|")
+    out.write(line(columns))
+    out.write("|" + "|".join("---" for _ in columns) + "|\n")
     for row in rows:
-        print(line(shown(value) for value in row))
+        out.write(line(shown(value) for value in row))
 
 
 def shown(value: Any) -> str:
@@ -106,14 +133,14 @@ def pretty(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str | None) -> None:
+def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str | None, out: TextIO) -> None:
     texts = [[shown(value) for value in row] for row in rows]
     numeric = [
         any(isinstance(row[at], int | float) for row in rows)
         and all(row[at] is None or isinstance(row[at], int | float) for row in rows)
         for at in range(len(columns))
     ]
-    if pretty(sys.stdout):
+    if pretty(out):
         _print_pretty(columns, texts, numeric, title)
         return
     widths = [max([len(column), *(len(text[at]) for text in texts)]) for at, column in enumerate(columns)]
@@ -124,9 +151,8 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
             for cell, width, right in zip(cells, widths, numeric, strict=True)
         ).rstrip()
 
-    print(line(columns))
-    for text in texts:
-        print(line(text))
+    for text in (columns, *texts):
+        out.write(line(text) + "\n")
 
 
 PROSE = frozenset({"meaning", "message", "value", "formula", "missing", "source", "advice", "raw_text"})

@@ -1,18 +1,24 @@
 """The one way for SQL from outside: read-only by construction, bounded in time, rows and bytes.
 
 The file is opened ``mode=ro``; an authorizer allows SELECT, column reads, recursion and functions
-from a list, nothing else (no PRAGMA, no ATTACH, no transaction, no extension loading); values are
-limited in length; a progress handler ends statements that run too long.
+from a list, nothing else (no PRAGMA, no ATTACH, no transaction, no extension loading); statements,
+values and SQLite's memory are limited in size, sorting stays in that memory (no temporary file); a
+progress handler ends statements that run too long and lets Ctrl-C through.
 """
 
 from __future__ import annotations
 
+import re
+import signal
 import sqlite3
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from opprof_db.errors import DatabaseError, UsageError
@@ -21,11 +27,15 @@ from opprof_db.warehouse.resolve import did_you_mean
 
 MAX_VALUE_BYTES = 2 * 1024 * 1024
 MAX_LIKE_PATTERN = 1_000
-MAX_SQL_BYTES = 1024 * 1024
+MAX_SQL_BYTES = 256 * 1024
+"""Longer ones are lists of values; preparing them takes time that nothing can interrupt."""
+MAX_MEMORY_BYTES = 256 * 1024 * 1024
+"""What SQLite may allocate in this process, sorting included."""
 DEFAULT_ROW_LIMIT = 10_000
 DEFAULT_TIMEOUT_S = 30.0
 DEFAULT_RESULT_BYTES = 64 * 1024 * 1024
 _STEPS_BETWEEN_CHECKS = 10_000
+_BATCH_BYTES = 64 * 1024
 
 ALLOWED_FUNCTIONS = frozenset(
     """
@@ -50,7 +60,7 @@ class Limits:
 
     rows: int | None = DEFAULT_ROW_LIMIT
     seconds: float = DEFAULT_TIMEOUT_S
-    result_bytes: int = DEFAULT_RESULT_BYTES
+    result_bytes: int | None = DEFAULT_RESULT_BYTES
 
 
 @dataclass(slots=True)
@@ -95,21 +105,115 @@ def _authorize(action: int, first: str | None, second: str | None, *_: str | Non
     return sqlite3.SQLITE_DENY
 
 
+_WIDTH = re.compile(r"\d{7,}")
+_MOST_WIDTH = 1_000_000
+
+
+def _printf(*arguments: Any) -> Any:
+    """SQLite's printf without widths that keep it busy for minutes where nothing can interrupt it.
+
+    Raises:
+        ValueError: a width or precision of more than a million.
+    """
+    if arguments and isinstance(arguments[0], str):
+        wide = "*" in arguments[0] and any(isinstance(held, int) and held > _MOST_WIDTH for held in arguments[1:])
+        if wide or _WIDTH.search(arguments[0]):
+            raise ValueError("too wide")
+    return _plain().execute(f"SELECT printf({', '.join('?' * len(arguments))})", arguments).fetchone()[0]
+
+
+@cache
+def _plain() -> sqlite3.Connection:
+    """A connection to nothing, for SQLite's own functions."""
+    connection = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
+    return connection
+
+
+class _Watch:
+    """Ends a statement at its deadline, or when the user presses Ctrl-C."""
+
+    def __init__(self, seconds: float) -> None:
+        self.deadline = time.monotonic() + seconds
+        self.busy = False
+        """SQLite is at work."""
+        self.interrupted = False
+
+    def __call__(self) -> bool:
+        return self.interrupted or time.monotonic() > self.deadline
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Ctrl-C ends the statement first: SQLite swallows a KeyboardInterrupt raised inside of it."""
+        ours = threading.current_thread() is threading.main_thread()
+        if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def note(number: int, frame: FrameType | None) -> None:
+            if not self.busy:
+                signal.default_int_handler(number, frame)
+            self.interrupted = True
+
+        signal.signal(signal.SIGINT, note)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 @contextmanager
-def guarded(path: Path, seconds: float) -> Iterator[sqlite3.Connection]:
+def guarded(path: Path, watch: Callable[[], bool]) -> Iterator[sqlite3.Connection]:
     """A connection on which any SQL may be tried."""
     connection = open_readonly(path)
-    deadline = time.monotonic() + seconds
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute(f"PRAGMA hard_heap_limit = {MAX_MEMORY_BYTES}")
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_LIKE_PATTERN)
     connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS_BETWEEN_CHECKS)
+    for name in ("printf", "format"):
+        connection.create_function(name, -1, _printf, deterministic=True)
+    connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
     connection.set_authorizer(_authorize)
     try:
         yield connection
     finally:
         connection.close()
+
+
+@dataclass(slots=True)
+class Stream:
+    """Rows of one statement as they come; once they have ended, ``cut`` says in words why rows are missing."""
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]] = field(default_factory=lambda: iter(()))
+    cut: str | None = None
+
+
+@contextmanager
+def stream(
+    path: Path,
+    sql: str,
+    parameters: Mapping[str, Any] | Sequence[Any] = (),
+    limits: Limits | None = None,
+) -> Iterator[Stream]:
+    """Run one statement; its rows are fetched while they are used. The time limit counts SQLite's time only.
+
+    Raises (also while rows are fetched):
+        UsageError: not a single reading statement, or wrong SQL.
+        DatabaseError: a limit exceeded, or the file is in trouble.
+    """
+    limits = limits or Limits()
+    watch = _Watch(limits.seconds)
+    with guarded(path, watch) as connection, watch.listening():
+        with _explained(path, limits, watch):
+            cursor = connection.execute(sql, parameters)
+        if cursor.description is None:
+            raise UsageError("the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run")
+        result = Stream([column[0] for column in cursor.description])
+        result.rows = _rows(result, cursor, path, limits, watch)
+        yield result
 
 
 def run(
@@ -118,41 +222,70 @@ def run(
     parameters: Mapping[str, Any] | Sequence[Any] = (),
     limits: Limits | None = None,
 ) -> Result:
-    """Run one statement and fetch its rows within the limits.
+    """Run one statement and fetch its rows within the limits; errors are those of ``stream``."""
+    with stream(path, sql, parameters, limits) as found:
+        rows = list(found.rows)
+        return Result(found.columns, rows, found.cut)
 
-    Raises:
-        UsageError: not a single reading statement, or wrong SQL.
-        DatabaseError: time limit exceeded, or the file is in trouble.
-    """
-    limits = limits or Limits()
-    with guarded(path, limits.seconds) as connection:
-        try:
-            cursor = connection.execute(sql, parameters)
-            if cursor.description is None:
-                raise UsageError("the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run")
-            return _fetch(cursor, limits)
-        except sqlite3.Warning as error:
-            raise UsageError("more than one statement", "run one SELECT at a time") from error
-        except sqlite3.Error as error:
+
+@contextmanager
+def _explained(path: Path, limits: Limits, watch: _Watch) -> Iterator[None]:
+    watch.busy = True
+    try:
+        yield
+    except sqlite3.Warning as error:
+        raise UsageError("more than one statement", "run one SELECT at a time") from error
+    except sqlite3.Error as error:
+        if not watch.interrupted:
             raise _explain_statement(error, path, limits) or _wrong_sql(str(error), path) from error
-        except (OverflowError, ValueError, MemoryError) as error:
-            raise UsageError(f"the statement cannot be run: {error}") from error
+    except MemoryError as error:
+        raise DatabaseError(
+            f"the statement needs more than {MAX_MEMORY_BYTES >> 20} MB of memory",
+            "filter or aggregate before sorting, or ask for fewer rows",
+        ) from error
+    except (OverflowError, ValueError) as error:
+        raise UsageError(f"the statement cannot be run: {error}") from error
+    finally:
+        watch.busy = False
+    if watch.interrupted:
+        raise KeyboardInterrupt
 
 
-def _fetch(cursor: sqlite3.Cursor, limits: Limits) -> Result:
-    result = Result([column[0] for column in cursor.description], [])
-    size = 0
+def _rows(
+    result: Stream, cursor: sqlite3.Cursor, path: Path, limits: Limits, watch: _Watch
+) -> Iterator[tuple[Any, ...]]:
+    size = count = 0
+    while True:
+        with _explained(path, limits, watch):
+            batch = _batch(cursor)
+        if not batch:
+            return
+        given = time.monotonic()
+        for row, held in batch:
+            if limits.rows is not None and count >= limits.rows:
+                result.cut = f"only the first {limits.rows} rows are shown"
+                return
+            size += held
+            if limits.result_bytes is not None and size > limits.result_bytes:
+                shown = f"only the first {count} rows are shown"
+                result.cut = f"{shown}: the result exceeds {limits.result_bytes} bytes"
+                return
+            count += 1
+            yield row
+        watch.deadline += time.monotonic() - given
+
+
+def _batch(cursor: sqlite3.Cursor) -> list[tuple[tuple[Any, ...], int]]:
+    """A few rows and their sizes, not much more than a batch's bytes together."""
+    batch: list[tuple[tuple[Any, ...], int]] = []
+    total = 0
     for row in cursor:
-        if limits.rows is not None and len(result.rows) >= limits.rows:
-            result.cut = f"only the first {limits.rows} rows are shown"
+        size = sum(map(_size, row))
+        batch.append((row, size))
+        total += size
+        if total >= _BATCH_BYTES:
             break
-        size += sum(_size(value) for value in row)
-        if size > limits.result_bytes:
-            shown = len(result.rows)
-            result.cut = f"only the first {shown} rows are shown: the result exceeds {limits.result_bytes} bytes"
-            break
-        result.rows.append(row)
-    return result
+    return batch
 
 
 def _size(value: object) -> int:
@@ -169,6 +302,8 @@ def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> Data
         return UsageError(
             f"refused: {text}", "only reading is allowed here: a single SELECT, with the usual SQL functions"
         )
+    if "user-defined function raised" in text:
+        return UsageError("printf or format: wrong arguments, or a width of more than a million", "ask for less")
     if "one statement at a time" in text:
         return UsageError("more than one statement", "run one SELECT at a time")
     if "attempt to write" in text or "readonly" in text:
@@ -180,6 +315,8 @@ def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> Data
 
 def _wrong_sql(text: str, path: Path) -> UsageError:
     """A mistake in the statement; a wrong table or column name gets a suggestion."""
+    if "binding parameter" in text:
+        return UsageError(f"a parameter has no value: {text}", "give it with --param NAME=VALUE")
     kind, _, name = text.partition(": ")
     hint = None
     if kind in ("no such table", "no such column"):

@@ -123,7 +123,13 @@ def test_results_are_cut_and_say_so(filled: Warehouse) -> None:
 def test_giant_values_are_refused(filled: Warehouse) -> None:
     with pytest.raises(UsageError, match="too big"):
         ask(filled, "SELECT group_concat(a.meaning || b.meaning) FROM metrics a, metrics b")
-    assert ask(filled, "SELECT printf('%1000000000s', 1)").rows == [(None,)]
+    with pytest.raises(UsageError, match="width of more than a million"):
+        ask(filled, "SELECT printf('%1000000000s', 1)")
+
+
+def test_printf_is_sqlites_own_but_for_giant_widths(filled: Warehouse) -> None:
+    result = ask(filled, "SELECT printf('%.3f|%5d|%s', 1.0005, 3, 'x'), format('%,d', 1234567), printf(NULL)")
+    assert result.rows == [("1.001|    3|x", "1,234,567", None)]
 
 
 def test_values_are_bound(filled: Warehouse) -> None:

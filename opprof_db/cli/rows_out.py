@@ -1,0 +1,94 @@
+"""Writes the rows of a query as they come: to the screen, or to a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from opprof_db.cli.output import Format, note, print_json_lines, print_rows
+from opprof_db.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from opprof_db.warehouse.readonly import Stream
+
+
+def check_target(target: Path | None, style: str, *, force: bool) -> None:
+    """Refuse what cannot work before the statement runs.
+
+    Raises:
+        UsageError: the file exists, its folder does not, or Parquet has no file or no library.
+    """
+    if style == "parquet":
+        if target is None:
+            raise UsageError("parquet is written to files only", "add -o FILE")
+        from importlib.util import find_spec
+
+        if find_spec("pyarrow") is None:
+            raise UsageError("parquet needs the package pyarrow", "pip install 'opprof-db[parquet]'")
+    if target is None:
+        return
+    if not target.parent.is_dir():
+        raise UsageError(f"{target.parent}: no such folder", "create it first, or give another -o FILE")
+    if target.is_dir():
+        raise UsageError(f"{target} is a folder", "give a file name with -o")
+    if target.exists() and not force:
+        raise UsageError(f"{target} exists already", "give another name, or --force to replace it")
+
+
+def write(found: Stream, style: str, target: Path | None) -> int:
+    """Write all rows; returns their number."""
+    counted = _Counted(found.rows)
+    if target is None:
+        _to_text(found.columns, counted, style, sys.stdout)
+        return counted.count
+    with new_file(target) as path:
+        if style == "parquet":
+            from opprof_db.cli import parquet_out
+
+            for remark in parquet_out.write(found.columns, counted, path):
+                note(remark)
+        else:
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                _to_text(found.columns, counted, style, stream)
+    return counted.count
+
+
+class _Counted:
+    """Iterates, and counts."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._rows = rows
+        self.count = 0
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        for row in self._rows:
+            self.count += 1
+            yield row
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """A path beside the target that becomes the target when all went well, else is removed.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}", "check folder and space") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _to_text(columns: Sequence[str], rows: _Counted, style: str, stream: TextIO) -> None:
+    if style == "jsonl":
+        print_json_lines(columns, rows, stream)
+    else:
+        print_rows(columns, rows, Format(style), stream=stream)
