@@ -9,6 +9,10 @@ from pathlib import Path
 from opprof_db.errors import UsageError
 from opprof_db.ingest.archive import DEFAULT_ARCHIVE_MAX
 
+CONDITIONS = ("soc", "cann_version", "tool_version", "git_commit", "aic_metrics", "kernel")
+"""What a user may state because the data does not record it."""
+TRACE_CHOICES = ("auto", "full", "summary", "none")
+
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 
 
