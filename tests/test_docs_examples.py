@@ -35,7 +35,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
             if QUERY not in line:
                 continue
             command = line[line.index(QUERY) + len(QUERY) :]
-            if line.startswith("  "):  # a help text, which breaks lines anywhere
+            if line.startswith(f"  {QUERY}"):  # a help text, which breaks lines anywhere
                 command = " ".join([command, *takewhile(str.strip, lines[at + 1 :])])
             for more in (*lines[at + 1 :], None):
                 try:
