@@ -34,8 +34,11 @@ def commands() -> Iterator[tuple[str, list[str]]]:
         for at, line in enumerate(lines):
             if QUERY not in line:
                 continue
-            command = line[line.index(QUERY) + len(QUERY) :]
-            if line.startswith(f"  {QUERY}"):  # a help text, which breaks lines anywhere
+            start = line.index(QUERY)
+            command = line[start + len(QUERY) :]
+            if line[start - 1 : start] == "'":  # quoted within a sentence
+                command = command.rpartition("'")[0]
+            if line.strip().startswith(QUERY) and line.startswith("  "):  # a help text, which breaks lines anywhere
                 command = " ".join([command, *takewhile(str.strip, lines[at + 1 :])])
             for more in (*lines[at + 1 :], None):
                 try:

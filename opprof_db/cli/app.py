@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 
 from opprof_db import __version__
-from opprof_db.cli import database, forget, hotspots, ingest, label, listing, pipeline, query, restore, show, trace
+from opprof_db.cli import (
+    database,
+    export,
+    forget,
+    hotspots,
+    ingest,
+    label,
+    listing,
+    pipeline,
+    query,
+    restore,
+    show,
+    trace,
+)
 from opprof_db.cli.output import pretty
 
 EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
@@ -40,6 +53,7 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.add_typer(trace.app, name="trace")
+app.add_typer(export.app, name="export")
 app.add_typer(database.app, name="db")
 
 

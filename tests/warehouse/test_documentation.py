@@ -29,7 +29,7 @@ def test_every_table_and_column_has_a_comment(table) -> None:  # type: ignore[no
     assert undocumented == []
 
 
-@pytest.mark.parametrize("view", views.view_files(), ids=lambda view: view.name)
+@pytest.mark.parametrize("view", [*views.view_files(), *views.compat_files()], ids=lambda view: view.name)
 def test_every_view_documents_its_purpose_grain_columns_and_an_example(
     view: SqlFile, connection: sqlite3.Connection
 ) -> None:
