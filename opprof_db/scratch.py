@@ -1,4 +1,4 @@
-"""Temporary files: what a run is too large for waits there. Their errors name the folder and the remedy."""
+"""Temporary files, and files that appear whole or not at all. Errors name the folder and the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from opprof_db.errors import DatabaseError
+from opprof_db.errors import DatabaseError, InputError
 
 
 def scratch_error(why: object) -> DatabaseError:
@@ -49,3 +49,20 @@ def new_folder() -> Path:
     """
     with explained():
         return Path(tempfile.mkdtemp(prefix="opprof-db-"))
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[Path]:
+    """A path beside the target that becomes the target when all went well, else is removed.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}", "check folder and space") from error
+    finally:
+        part.unlink(missing_ok=True)

@@ -17,10 +17,13 @@ from opprof_db.cli import (
     ingest,
     label,
     listing,
+    mcp,
     pipeline,
     query,
     restore,
+    schema,
     show,
+    skill,
     trace,
 )
 from opprof_db.cli.output import pretty
@@ -47,13 +50,16 @@ app.command("show", epilog=show.EPILOG)(show.show)
 app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
 app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
 app.command("query", epilog=query.EPILOG)(query.query)
+app.command("schema", epilog=schema.EPILOG)(schema.schema)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
+app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
 app.add_typer(trace.app, name="trace")
 app.add_typer(export.app, name="export")
+app.add_typer(skill.app, name="skill")
 app.add_typer(database.app, name="db")
 
 

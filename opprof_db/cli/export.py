@@ -45,7 +45,8 @@ def msprof_db(
     db: DbOption = DEFAULT_DB,
 ) -> None:
     """Write a database in the shape of msprof's, for tools and agents that know that shape."""
-    from opprof_db.cli.rows_out import check_target, new_file
+    from opprof_db.cli.rows_out import check_target
+    from opprof_db.scratch import new_file
     from opprof_db.warehouse import msprof_db as writer
     from opprof_db.warehouse import resolve
 

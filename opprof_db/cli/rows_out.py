@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from opprof_db.cli.output import Format, note, print_json_lines, print_rows
-from opprof_db.errors import InputError, UsageError
+from opprof_db.errors import UsageError
+from opprof_db.scratch import new_file
 
 if TYPE_CHECKING:
     from opprof_db.warehouse.readonly import Stream
@@ -68,23 +67,6 @@ class _Counted:
         for row in self._rows:
             self.count += 1
             yield row
-
-
-@contextmanager
-def new_file(target: Path) -> Iterator[Path]:
-    """A path beside the target that becomes the target when all went well, else is removed.
-
-    Raises:
-        InputError: it cannot be written.
-    """
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(target)
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written: {error.strerror or error}", "check folder and space") from error
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _to_text(columns: Sequence[str], rows: _Counted, style: str, stream: TextIO) -> None:
