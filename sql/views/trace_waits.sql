@@ -1,0 +1,90 @@
+-- Waiting and synchronisation of each pipe: events and drawn lengths from traces, the true cost from the statistics.
+-- Drawn lengths of waits, sets and barriers are artificial; the cycles of *_instr_exe.csv are what they cost. Some
+-- builds book waits on the pipe that waits, others on FLOWCTRL. Who waits for whom: pipe_dependencies.
+-- Grain: kernel, core, pipe
+-- Columns:
+--   kernel_id       identifier of the launch
+--   run_id          identifier of the run
+--   run             folder name of the run
+--   started_at      start of the run, local time (ISO 8601)
+--   operator        kernel name without _mix_aic/_mix_aiv, hash and tiling key
+--   core            core such as core0.veccore1
+--   pipe            pipe as the simulator names it
+--   wait_events     waits in the trace; NULL without a trace, 0 may mean that flags were not collected
+--   set_events      sets in the trace
+--   barrier_events  barriers in the trace
+--   drawn_wait_us   union of the drawn waits, us: artificial
+--   waiting_share   share of drawn waits; NULL where flags were not collected or the trace is cut off
+--   wait_cycles     cycles of WAIT_FLAG in the statistics: the true cost; NULL without statistics
+--   set_cycles      cycles of SET_FLAG in the statistics
+--   barrier_cycles  cycles of barriers in the statistics
+--   saturated       counters among them that stood at their end and are left out
+-- Example: SELECT core, pipe, wait_cycles, barrier_cycles FROM trace_waits WHERE kernel_id = 1 ORDER BY wait_cycles DESC
+SELECT
+    kernel_id,
+    run_id,
+    run,
+    started_at,
+    operator,
+    core,
+    pipe,
+    sum(wait_events) AS wait_events,
+    sum(set_events) AS set_events,
+    sum(barrier_events) AS barrier_events,
+    sum(drawn_wait_us) AS drawn_wait_us,
+    max(waiting_share) AS waiting_share,
+    sum(wait_cycles) AS wait_cycles,
+    sum(set_cycles) AS set_cycles,
+    sum(barrier_cycles) AS barrier_cycles,
+    sum(saturated) AS saturated
+FROM (
+    SELECT
+        k.kernel_id,
+        k.run_id,
+        k.run,
+        k.started_at,
+        k.operator,
+        a.core,
+        a.pipe,
+        a.wait_events,
+        a.set_events,
+        a.barrier_events,
+        a.wait_us AS drawn_wait_us,
+        a.waiting_share,
+        NULL AS wait_cycles,
+        NULL AS set_cycles,
+        NULL AS barrier_cycles,
+        NULL AS saturated
+    FROM kernel_overview AS k
+    INNER JOIN pipe_activity AS a ON a.kernel_id = k.kernel_id
+    UNION ALL
+    SELECT
+        k.kernel_id,
+        k.run_id,
+        k.run,
+        k.started_at,
+        k.operator,
+        s.core,
+        s.pipe,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        NULL,
+        CASE WHEN s.instruction LIKE 'WAIT_FLAG%' AND s.saturated = 0 THEN s.cycles ELSE 0 END,
+        CASE WHEN s.instruction LIKE 'SET_FLAG%' AND s.saturated = 0 THEN s.cycles ELSE 0 END,
+        CASE
+            WHEN (s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%') AND s.saturated = 0 THEN s.cycles
+            ELSE 0
+        END,
+        CASE
+            WHEN
+                s.instruction LIKE 'WAIT_FLAG%' OR s.instruction LIKE 'SET_FLAG%'
+                OR s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%'
+                THEN s.saturated
+            ELSE 0
+        END
+    FROM kernel_overview AS k
+    INNER JOIN instruction_stats AS s ON s.kernel_id = k.kernel_id
+) AS both_sources
+GROUP BY kernel_id, run_id, run, started_at, operator, core, pipe;
