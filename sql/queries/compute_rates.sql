@@ -21,9 +21,10 @@ SELECT
     v.max AS tops
 FROM metrics AS m
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
+CROSS JOIN kernel_metrics AS v
 WHERE
-    m.family = 'ArithmeticUtilization'
+    v.kernel_id = k.kernel_id AND v.metric_id = m.id
+    AND m.family = 'ArithmeticUtilization'
     AND m.vendor_name IN ('derived:aic_cube_kernel_tops', 'derived:aiv_vec_kernel_tops', 'derived:aic_vec_kernel_tops')
     AND k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
     AND k.kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)

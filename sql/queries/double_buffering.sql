@@ -27,11 +27,12 @@ SELECT
     u.busy_us AS compute_busy_us,
     o.both_us / nullif(CASE WHEN c.busy_us < u.busy_us THEN c.busy_us ELSE u.busy_us END, 0) AS hidden_share
 FROM kernel_overview AS k
-INNER JOIN pipe_overlap AS o ON o.kernel_id = k.kernel_id
+CROSS JOIN pipe_overlap AS o
 INNER JOIN pipe_activity AS c ON c.kernel_id = o.kernel_id AND c.core = o.core
 INNER JOIN pipe_activity AS u ON u.kernel_id = o.kernel_id AND u.core = o.core
 WHERE
-    k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
+    o.kernel_id = k.kernel_id
+    AND k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
     AND k.kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)
     AND c.pipe = 'MTE2'
     AND u.pipe IN ('VECTOR', 'CUBE')

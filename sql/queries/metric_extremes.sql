@@ -28,9 +28,10 @@ SELECT
     v.max_block_id
 FROM metrics AS m
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
+CROSS JOIN kernel_metrics AS v
 WHERE
-    m.column_name = :metric
+    v.kernel_id = k.kernel_id AND v.metric_id = m.id
+    AND m.column_name = :metric
     AND k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
 ORDER BY CASE WHEN :smallest = 1 THEN v.min ELSE -v.max END, k.kernel_id, m.family, v.core_kind
 LIMIT :limit;

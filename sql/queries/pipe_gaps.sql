@@ -26,9 +26,10 @@ SELECT
     a.gap_p50_us,
     a.gap_max_us
 FROM kernel_overview AS k
-INNER JOIN pipe_activity AS a ON a.kernel_id = k.kernel_id
+CROSS JOIN pipe_activity AS a
 WHERE
-    k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
+    a.kernel_id = k.kernel_id
+    AND k.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
     AND k.kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)
     AND a.gaps > 0
 ORDER BY a.gap_max_us DESC, k.kernel_id, a.core, a.pipe

@@ -42,12 +42,16 @@ SELECT
     1 - t.mean * (t.n - t.n_idle) / nullif(t.max * t.n, 0) AS recoverable_share_all_cores
 FROM metrics AS m
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS t ON t.kernel_id = k.kernel_id AND t.metric_id = m.id
+CROSS JOIN kernel_metrics AS t
 LEFT JOIN chips AS c ON c.soc IN (k.chip, 'Ascend' || k.chip)
-WHERE m.column_name IN ('aic_time_us', 'aiv_time_us') AND t.core_kind = substr(m.column_name, 1, 3)
--- The times repeat in every family; the first one that the kernel has is taken.
-AND NOT EXISTS (
-    SELECT 1 FROM metrics AS em
-    INNER JOIN kernel_metrics AS e ON e.metric_id = em.id
-    WHERE e.kernel_id = t.kernel_id AND e.core_kind = t.core_kind AND em.column_name = m.column_name AND em.id < m.id
-);
+WHERE
+    m.column_name IN ('aic_time_us', 'aiv_time_us')
+    AND t.kernel_id = k.kernel_id AND t.metric_id = m.id AND t.core_kind = substr(m.column_name, 1, 3)
+    -- The times repeat in every family; the first one that the kernel has is taken.
+    AND NOT EXISTS (
+        SELECT 1 FROM metrics AS em
+        CROSS JOIN kernel_metrics AS e
+        WHERE
+            em.vendor_name = m.vendor_name AND em.id < m.id
+            AND e.kernel_id = t.kernel_id AND e.metric_id = em.id AND e.core_kind = t.core_kind
+    );

@@ -33,5 +33,6 @@ SELECT
         WHEN c.is_idle = 0 THEN c.time_us - avg(CASE WHEN c.is_idle = 0 THEN c.time_us END) OVER kind
     END AS above_mean_us
 FROM kernel_overview AS k
-INNER JOIN kernel_cores AS c ON c.kernel_id = k.kernel_id
+CROSS JOIN kernel_cores AS c
+WHERE c.kernel_id = k.kernel_id
 WINDOW kind AS (PARTITION BY k.kernel_id, k.run_id, k.operator, c.core_kind);

@@ -51,6 +51,7 @@ SELECT
         ELSE 'shares; times not: clocks and spans differ'
     END AS comparison
 FROM (
+    -- Windows rather than groups, so that a filter on the kernel or run reaches the tables.
     SELECT
         kernel_id,
         run_id,
@@ -59,15 +60,16 @@ FROM (
         operator,
         core_kind,
         pipe,
-        max(max(device_kernel_id)) OVER (PARTITION BY kernel_id, run_id) AS device_kernel_id,
-        max(device_cores) AS device_cores,
-        max(device_time_us) AS device_time_us,
-        max(device_share) AS device_share,
-        max(simulator_cores) AS simulator_cores,
-        sum(busy_us) AS busy_us,
-        max(span_us) AS span_us,
-        max(truncated) AS truncated,
-        sum(simulator_cycles) AS simulator_cycles
+        max(device_kernel_id) OVER (PARTITION BY kernel_id, run_id, operator) AS device_kernel_id,
+        max(device_cores) OVER same AS device_cores,
+        max(device_time_us) OVER same AS device_time_us,
+        max(device_share) OVER same AS device_share,
+        max(simulator_cores) OVER same AS simulator_cores,
+        sum(busy_us) OVER same AS busy_us,
+        max(span_us) OVER same AS span_us,
+        max(truncated) OVER same AS truncated,
+        sum(simulator_cycles) OVER same AS simulator_cycles,
+        row_number() OVER same AS place
     FROM (
         SELECT
             kernel_id,
@@ -109,8 +111,10 @@ FROM (
                     max(a.last_us) OVER core - min(a.first_us) OVER core AS core_span_us,
                     row_number() OVER core_order AS place
                 FROM kernel_overview AS k
-                INNER JOIN pipe_activity AS a ON a.kernel_id = k.kernel_id
-                WHERE k.mode IN ('simulator', 'mixed') AND a.core LIKE 'core%' AND a.pipe IS NOT NULL
+                CROSS JOIN pipe_activity AS a
+                WHERE
+                    a.kernel_id = k.kernel_id
+                    AND k.mode IN ('simulator', 'mixed') AND a.core LIKE 'core%' AND a.pipe IS NOT NULL
                 WINDOW
                     core AS (PARTITION BY k.kernel_id, k.run_id, k.operator, a.core),
                     core_order AS (PARTITION BY k.kernel_id, k.run_id, k.operator, a.core ORDER BY a.position)
@@ -136,7 +140,8 @@ FROM (
             NULL,
             CASE s.saturated WHEN 0 THEN s.cycles END
         FROM kernel_overview AS k
-        INNER JOIN instruction_stats AS s ON s.kernel_id = k.kernel_id
+        CROSS JOIN instruction_stats AS s
+        WHERE s.kernel_id = k.kernel_id
         UNION ALL
         SELECT
             k.kernel_id,
@@ -170,5 +175,6 @@ FROM (
                 ORDER BY r.started_at DESC, d.id DESC LIMIT 1
             )
     ) AS sides
-    GROUP BY kernel_id, run_id, run, started_at, operator, core_kind, pipe
-) AS merged;
+    WINDOW same AS (PARTITION BY kernel_id, run_id, operator, core_kind, pipe)
+) AS merged
+WHERE place = 1;

@@ -42,5 +42,6 @@ SELECT
     k.started_at,
     k.operator
 FROM kernel_overview AS k
-INNER JOIN kernel_metrics AS km ON km.kernel_id = k.kernel_id
-INNER JOIN metrics AS m ON m.id = km.metric_id;
+CROSS JOIN kernel_metrics AS km
+INNER JOIN metrics AS m ON m.id = km.metric_id
+WHERE km.kernel_id = k.kernel_id;

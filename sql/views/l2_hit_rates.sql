@@ -68,7 +68,8 @@ FROM (
     INNER JOIN accesses AS a ON a.part = c.access
     INNER JOIN metrics AS m ON m.family = 'L2Cache' AND m.column_name IN ('aic_' || c.counter, 'aiv_' || c.counter)
     CROSS JOIN kernel_overview AS k
-    INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
+    CROSS JOIN kernel_metrics AS v
+    WHERE v.kernel_id = k.kernel_id AND v.metric_id = m.id
     GROUP BY k.kernel_id, k.run_id, k.run, k.started_at, k.operator, v.core_kind, a.access
 ) AS summed
 UNION ALL
@@ -86,5 +87,7 @@ SELECT
     'printed'
 FROM metrics AS m
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
-WHERE m.family = 'L2Cache' AND m.column_name = 'aic_l2_cache_hit_rate_pct';
+CROSS JOIN kernel_metrics AS v
+WHERE
+    m.family = 'L2Cache' AND m.column_name = 'aic_l2_cache_hit_rate_pct'
+    AND v.kernel_id = k.kernel_id AND v.metric_id = m.id;

@@ -34,6 +34,7 @@ SELECT
     k.started_at,
     k.operator
 FROM kernel_overview AS k
-INNER JOIN source_line_stats AS s ON s.kernel_id = k.kernel_id
+CROSS JOIN source_line_stats AS s
+WHERE s.kernel_id = k.kernel_id
 GROUP BY k.kernel_id, k.run_id, k.run, k.started_at, k.operator, s.core_kind, s.code, s.file, s.line
 ORDER BY cycles DESC;

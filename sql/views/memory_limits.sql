@@ -59,8 +59,8 @@ FROM (
         ) AS gm_bw_counts
     FROM metrics AS m
     CROSS JOIN kernel_overview AS k
-    INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
-    WHERE m.column_name IN (
+    CROSS JOIN kernel_metrics AS v
+    WHERE v.kernel_id = k.kernel_id AND v.metric_id = m.id AND m.column_name IN (
         'read_main_memory_datas_kb',
         'write_main_memory_datas_kb',
         'total_main_memory_kernel_bw_gb_s',

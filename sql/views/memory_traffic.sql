@@ -74,8 +74,9 @@ LEFT JOIN metrics AS b ON b.family = 'Memory' AND b.vendor_name = 'derived:' || 
 LEFT JOIN metrics AS u ON u.family = 'Memory' AND u.column_name = p.usage_rate
 LEFT JOIN metrics AS i ON i.family = 'Memory' AND i.column_name = p.instructions
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS kv ON kv.kernel_id = k.kernel_id AND kv.metric_id = v.id AND kv.core_kind = p.core_kind
+CROSS JOIN kernel_metrics AS kv
 LEFT JOIN kernel_metrics AS kb ON kb.kernel_id = kv.kernel_id AND kb.metric_id = b.id AND kb.core_kind = kv.core_kind
 LEFT JOIN kernel_metrics AS ku ON ku.kernel_id = kv.kernel_id AND ku.metric_id = u.id AND ku.core_kind = kv.core_kind
 LEFT JOIN kernel_metrics AS ki ON ki.kernel_id = kv.kernel_id AND ki.metric_id = i.id AND ki.core_kind = kv.core_kind
-LEFT JOIN chips AS c ON c.soc IN (k.chip, 'Ascend' || k.chip);
+LEFT JOIN chips AS c ON c.soc IN (k.chip, 'Ascend' || k.chip)
+WHERE kv.kernel_id = k.kernel_id AND kv.metric_id = v.id AND kv.core_kind = p.core_kind;

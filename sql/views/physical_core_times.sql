@@ -28,5 +28,6 @@ SELECT
     c.l2_hit_rate_pct,
     1.0 * c.cycles / nullif(max(c.cycles) OVER kind, 0) AS share_of_slowest
 FROM kernel_overview AS k
-INNER JOIN core_occupancy AS c ON c.kernel_id = k.kernel_id
+CROSS JOIN core_occupancy AS c
+WHERE c.kernel_id = k.kernel_id
 WINDOW kind AS (PARTITION BY k.kernel_id, k.run_id, k.operator, c.subcore_type);

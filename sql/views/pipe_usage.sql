@@ -37,6 +37,9 @@ FROM metrics AS m
 LEFT JOIN metrics AS d
     ON d.family = m.family AND d.vendor_name = 'derived:' || substr(m.column_name, 1, 4) || m.pipe || '_kernel_ratio'
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS t ON t.kernel_id = k.kernel_id AND t.metric_id = m.id
+CROSS JOIN kernel_metrics AS t
 LEFT JOIN kernel_metrics AS r ON r.kernel_id = t.kernel_id AND r.metric_id = d.id AND r.core_kind = t.core_kind
-WHERE m.family = 'PipeUtilization' AND m.column_name IN ('aic_' || m.pipe || '_time_us', 'aiv_' || m.pipe || '_time_us');
+WHERE
+    m.family = 'PipeUtilization'
+    AND m.column_name IN ('aic_' || m.pipe || '_time_us', 'aiv_' || m.pipe || '_time_us')
+    AND t.kernel_id = k.kernel_id AND t.metric_id = m.id;

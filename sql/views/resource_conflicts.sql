@@ -32,5 +32,7 @@ SELECT
     v.max_sub_block_id
 FROM metrics AS m
 CROSS JOIN kernel_overview AS k
-INNER JOIN kernel_metrics AS v ON v.kernel_id = k.kernel_id AND v.metric_id = m.id
-WHERE m.family = 'ResourceConflictRatio' AND m.pipe IS NOT NULL AND m.unit = 'ratio';
+CROSS JOIN kernel_metrics AS v
+WHERE
+    v.kernel_id = k.kernel_id AND v.metric_id = m.id
+    AND m.family = 'ResourceConflictRatio' AND m.pipe IS NOT NULL AND m.unit = 'ratio';

@@ -46,4 +46,5 @@ SELECT
             THEN 0
     END AS above_roof
 FROM kernel_overview AS k
-INNER JOIN roofline_points AS p ON p.kernel_id = k.kernel_id;
+CROSS JOIN roofline_points AS p
+WHERE p.kernel_id = k.kernel_id;

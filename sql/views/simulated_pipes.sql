@@ -34,5 +34,6 @@ SELECT
     k.started_at,
     k.operator
 FROM kernel_overview AS k
-INNER JOIN instruction_stats AS s ON s.kernel_id = k.kernel_id
+CROSS JOIN instruction_stats AS s
+WHERE s.kernel_id = k.kernel_id
 GROUP BY k.kernel_id, k.run_id, k.run, k.started_at, k.operator, s.core, s.core_kind, s.pipe;

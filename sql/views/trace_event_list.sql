@@ -49,9 +49,10 @@ SELECT
     k.run_id,
     k.operator
 FROM kernel_overview AS k
-INNER JOIN trace_events AS e ON e.kernel_id = k.kernel_id
+CROSS JOIN trace_events AS e
 INNER JOIN trace_lanes AS l ON l.kernel_id = e.kernel_id AND l.trace_no = e.trace_no AND l.lane = e.lane
 LEFT JOIN trace_strings AS n ON n.kernel_id = e.kernel_id AND n.id = e.name_id
 LEFT JOIN trace_strings AS c ON c.kernel_id = e.kernel_id AND c.id = e.code_id
 LEFT JOIN trace_strings AS d ON d.kernel_id = e.kernel_id AND d.id = e.detail_id
-LEFT JOIN trace_strings AS p ON p.kernel_id = e.kernel_id AND p.id = e.pair_id;
+LEFT JOIN trace_strings AS p ON p.kernel_id = e.kernel_id AND p.id = e.pair_id
+WHERE e.kernel_id = k.kernel_id;

@@ -28,63 +28,90 @@ SELECT
     operator,
     core,
     pipe,
-    sum(wait_events) AS wait_events,
-    sum(set_events) AS set_events,
-    sum(barrier_events) AS barrier_events,
-    sum(drawn_wait_us) AS drawn_wait_us,
-    max(waiting_share) AS waiting_share,
-    sum(wait_cycles) AS wait_cycles,
-    sum(set_cycles) AS set_cycles,
-    sum(barrier_cycles) AS barrier_cycles,
-    sum(saturated) AS saturated
+    wait_events,
+    set_events,
+    barrier_events,
+    drawn_wait_us,
+    waiting_share,
+    wait_cycles,
+    set_cycles,
+    barrier_cycles,
+    saturated
 FROM (
+    -- Windows rather than groups, so that a filter on the kernel or run reaches the tables.
     SELECT
-        k.kernel_id,
-        k.run_id,
-        k.run,
-        k.started_at,
-        k.operator,
-        a.core,
-        a.pipe,
-        a.wait_events,
-        a.set_events,
-        a.barrier_events,
-        a.wait_us AS drawn_wait_us,
-        a.waiting_share,
-        NULL AS wait_cycles,
-        NULL AS set_cycles,
-        NULL AS barrier_cycles,
-        NULL AS saturated
-    FROM kernel_overview AS k
-    INNER JOIN pipe_activity AS a ON a.kernel_id = k.kernel_id
-    UNION ALL
-    SELECT
-        k.kernel_id,
-        k.run_id,
-        k.run,
-        k.started_at,
-        k.operator,
-        s.core,
-        s.pipe,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        NULL,
-        CASE WHEN s.instruction LIKE 'WAIT_FLAG%' AND s.saturated = 0 THEN s.cycles ELSE 0 END,
-        CASE WHEN s.instruction LIKE 'SET_FLAG%' AND s.saturated = 0 THEN s.cycles ELSE 0 END,
-        CASE
-            WHEN (s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%') AND s.saturated = 0 THEN s.cycles
-            ELSE 0
-        END,
-        CASE
-            WHEN
-                s.instruction LIKE 'WAIT_FLAG%' OR s.instruction LIKE 'SET_FLAG%'
-                OR s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%'
-                THEN s.saturated
-            ELSE 0
-        END
-    FROM kernel_overview AS k
-    INNER JOIN instruction_stats AS s ON s.kernel_id = k.kernel_id
-) AS both_sources
-GROUP BY kernel_id, run_id, run, started_at, operator, core, pipe;
+        kernel_id,
+        run_id,
+        run,
+        started_at,
+        operator,
+        core,
+        pipe,
+        sum(wait_events) OVER same AS wait_events,
+        sum(set_events) OVER same AS set_events,
+        sum(barrier_events) OVER same AS barrier_events,
+        sum(drawn_wait_us) OVER same AS drawn_wait_us,
+        max(waiting_share) OVER same AS waiting_share,
+        sum(CASE what WHEN 'wait' THEN cycles WHEN 'none' THEN 0 WHEN 'set' THEN 0 WHEN 'barrier' THEN 0 END)
+            OVER same AS wait_cycles,
+        sum(CASE what WHEN 'set' THEN cycles WHEN 'none' THEN 0 WHEN 'wait' THEN 0 WHEN 'barrier' THEN 0 END)
+            OVER same AS set_cycles,
+        sum(CASE what WHEN 'barrier' THEN cycles WHEN 'none' THEN 0 WHEN 'wait' THEN 0 WHEN 'set' THEN 0 END)
+            OVER same AS barrier_cycles,
+        sum(saturated) OVER same AS saturated,
+        row_number() OVER same AS place
+    FROM (
+        SELECT
+            k.kernel_id,
+            k.run_id,
+            k.run,
+            k.started_at,
+            k.operator,
+            a.core,
+            a.pipe,
+            a.wait_events,
+            a.set_events,
+            a.barrier_events,
+            a.wait_us AS drawn_wait_us,
+            a.waiting_share,
+            NULL AS what,
+            NULL AS cycles,
+            NULL AS saturated
+        FROM kernel_overview AS k
+        CROSS JOIN pipe_activity AS a
+        WHERE a.kernel_id = k.kernel_id
+        UNION ALL
+        SELECT
+            k.kernel_id,
+            k.run_id,
+            k.run,
+            k.started_at,
+            k.operator,
+            s.core,
+            s.pipe,
+            NULL,
+            NULL,
+            NULL,
+            NULL,
+            NULL,
+            CASE
+                WHEN s.instruction LIKE 'WAIT_FLAG%' THEN 'wait'
+                WHEN s.instruction LIKE 'SET_FLAG%' THEN 'set'
+                WHEN s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%' THEN 'barrier'
+                ELSE 'none'
+            END,
+            CASE s.saturated WHEN 0 THEN s.cycles ELSE 0 END,
+            CASE
+                WHEN
+                    s.instruction LIKE 'WAIT_FLAG%' OR s.instruction LIKE 'SET_FLAG%'
+                    OR s.instruction = 'BAR' OR s.instruction LIKE 'BARRIER%'
+                    THEN s.saturated
+                ELSE 0
+            END
+        FROM kernel_overview AS k
+        CROSS JOIN instruction_stats AS s
+        WHERE s.kernel_id = k.kernel_id
+    ) AS both_sources
+    WINDOW same AS (PARTITION BY kernel_id, run_id, operator, core, pipe)
+) AS ranked
+WHERE place = 1;
