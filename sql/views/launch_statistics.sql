@@ -38,68 +38,82 @@ SELECT
     chip,
     device_id,
     block_dim,
+    CASE WHEN min_freq_mhz = max_freq_mhz AND known_freqs = launches THEN max_freq_mhz END AS current_freq_mhz,
+    launches,
+    min_us,
+    median_us,
+    mean_us,
+    max_us,
+    sqrt(squares / nullif(launches - 1, 0)) AS std_us,
+    sqrt(squares / nullif(launches - 1, 0)) / nullif(mean_us, 0) AS cv,
+    first_kernel_id,
+    first_us,
+    later_median_us,
+    first_us / nullif(later_median_us, 0) AS cold_factor,
     CASE
-        WHEN count(current_freq_mhz) = count(*) AND min(current_freq_mhz) = max(current_freq_mhz)
-            THEN max(current_freq_mhz)
-    END AS current_freq_mhz,
-    count(*) AS launches,
-    min(duration_us) AS min_us,
-    avg(CASE WHEN 2 * place BETWEEN launches AND launches + 2 THEN duration_us END) AS median_us,
-    avg(duration_us) AS mean_us,
-    max(duration_us) AS max_us,
-    sqrt(sum((duration_us - mean_us) * (duration_us - mean_us)) / nullif(count(*) - 1, 0)) AS std_us,
-    sqrt(sum((duration_us - mean_us) * (duration_us - mean_us)) / nullif(count(*) - 1, 0))
-    / nullif(avg(duration_us), 0) AS cv,
-    max(CASE WHEN launch = 1 THEN kernel_id END) AS first_kernel_id,
-    max(CASE WHEN launch = 1 THEN duration_us END) AS first_us,
-    avg(CASE WHEN launch > 1 AND 2 * later_place BETWEEN launches - 1 AND launches + 1 THEN duration_us END)
-        AS later_median_us,
-    max(CASE WHEN launch = 1 THEN duration_us END)
-    / nullif(
-        avg(CASE WHEN launch > 1 AND 2 * later_place BETWEEN launches - 1 AND launches + 1 THEN duration_us END), 0
-    ) AS cold_factor,
-    CASE
-        WHEN count(*) < 3 THEN NULL
-        WHEN
-            max(CASE WHEN launch = 1 THEN duration_us END) > max(CASE WHEN launch > 1 THEN duration_us END)
-            AND max(CASE WHEN launch = 1 THEN duration_us END) >= 1.1 * avg(
-                CASE WHEN launch > 1 AND 2 * later_place BETWEEN launches - 1 AND launches + 1 THEN duration_us END
-            )
-            THEN 1
+        WHEN launches < 3 THEN NULL
+        WHEN first_us > later_max_us AND first_us >= 1.1 * later_median_us THEN 1
         ELSE 0
     END AS cold_first
 FROM (
+    -- Windows rather than groups, one partition a level: only so does a filter on the run reach the table.
     SELECT
-        numbered.*,
-        row_number() OVER (
-            PARTITION BY run_id, operator, device_id, name, block_dim, CASE launch WHEN 1 THEN 1 ELSE 0 END
-            ORDER BY duration_us, kernel_id
-        ) AS later_place
+        run_id,
+        run,
+        started_at,
+        operator,
+        op_type,
+        tiling_key,
+        name,
+        chip,
+        device_id,
+        block_dim,
+        launches,
+        mean_us,
+        place,
+        min(current_freq_mhz) OVER same AS min_freq_mhz,
+        max(current_freq_mhz) OVER same AS max_freq_mhz,
+        count(current_freq_mhz) OVER same AS known_freqs,
+        min(duration_us) OVER same AS min_us,
+        max(duration_us) OVER same AS max_us,
+        avg(CASE WHEN 2 * place BETWEEN launches AND launches + 2 THEN duration_us END) OVER same AS median_us,
+        sum((duration_us - mean_us) * (duration_us - mean_us)) OVER same AS squares,
+        max(CASE WHEN launch = 1 THEN kernel_id END) OVER same AS first_kernel_id,
+        max(CASE WHEN launch = 1 THEN duration_us END) OVER same AS first_us,
+        max(CASE WHEN launch > 1 THEN duration_us END) OVER same AS later_max_us,
+        avg(CASE WHEN launch > 1 AND 2 * later_place BETWEEN launches - 1 AND launches + 1 THEN duration_us END)
+            OVER same AS later_median_us
     FROM (
         SELECT
-            kernel_id,
-            run_id,
-            run,
-            started_at,
-            operator,
-            op_type,
-            tiling_key,
-            name,
-            chip,
-            device_id,
-            block_dim,
-            current_freq_mhz,
-            duration_us,
+            numbered.*,
             row_number() OVER (
-                PARTITION BY run_id, operator, device_id, name, block_dim ORDER BY duration_us, kernel_id
-            ) AS place,
-            row_number() OVER (
-                PARTITION BY run_id, operator, device_id, name, block_dim ORDER BY launch_index, kernel_id
-            ) AS launch,
-            count(*) OVER (PARTITION BY run_id, operator, device_id, name, block_dim) AS launches,
-            avg(duration_us) OVER (PARTITION BY run_id, operator, device_id, name, block_dim) AS mean_us
-        FROM kernel_overview
-        WHERE duration_us IS NOT NULL
-    ) AS numbered
-) AS ranked
-GROUP BY run_id, run, started_at, operator, op_type, tiling_key, name, chip, device_id, block_dim, launches, mean_us;
+                PARTITION BY run_id, operator, device_id, name, block_dim, CASE launch WHEN 1 THEN 1 ELSE 0 END
+                ORDER BY duration_us, kernel_id
+            ) AS later_place
+        FROM (
+            SELECT
+                kernel_id,
+                run_id,
+                run,
+                started_at,
+                operator,
+                op_type,
+                tiling_key,
+                name,
+                chip,
+                device_id,
+                block_dim,
+                current_freq_mhz,
+                duration_us,
+                row_number() OVER (same ORDER BY duration_us, kernel_id) AS place,
+                row_number() OVER (same ORDER BY launch_index, kernel_id) AS launch,
+                count(*) OVER same AS launches,
+                avg(duration_us) OVER same AS mean_us
+            FROM kernel_overview
+            WHERE duration_us IS NOT NULL
+            WINDOW same AS (PARTITION BY run_id, operator, device_id, name, block_dim)
+        ) AS numbered
+    ) AS ranked
+    WINDOW same AS (PARTITION BY run_id, operator, device_id, name, block_dim)
+) AS summed
+WHERE place = 1;
