@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from opprof_db import __version__
-from opprof_db.cli import database, forget, hotspots, ingest, label, listing, pipeline, query, restore, show, trace
+from opprof_db.cli import database, forget, hotspots, ingest, label, listing, pipeline, queries, query, restore, show, trace
 from opprof_db.cli.output import pretty
 
 EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
@@ -34,6 +34,7 @@ app.command("show", epilog=show.EPILOG)(show.show)
 app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
 app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
 app.command("query", epilog=query.EPILOG)(query.query)
+app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("label", epilog=label.EPILOG)(label.label)
