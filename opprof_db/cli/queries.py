@@ -74,7 +74,7 @@ def _only(pattern: str | None, found: list[NamedQuery]) -> NamedQuery:
 def _purpose(query: NamedQuery, style: Format) -> str:
     """A table has room for the first sentence."""
     purpose = query.file.purpose
-    return re.split(r"(?<=[.?:])\s", purpose, maxsplit=1)[0] if style is Format.TABLE else purpose
+    return re.split(r"(?<=[.?])\s", purpose, maxsplit=1)[0] if style is Format.TABLE else purpose
 
 
 def _signature(parameter: Parameter) -> str:

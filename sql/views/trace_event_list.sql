@@ -18,6 +18,7 @@
 --   pair           identifier of a SET/WAIT pair
 --   flags          1 no usable time, 2 ends before its start, 4 unmatched, 8 mended
 --   run_id         identifier of the run
+--   started_at     start of the run, local time (ISO 8601)
 --   operator       kernel name without _mix_aic/_mix_aiv, hash and tiling key; NULL when unknown
 -- Example: SELECT pipe, name, ts_us, dur_us FROM trace_event_list WHERE kernel_id = 1 AND core = 'core0.veccore0'
 SELECT
@@ -47,6 +48,7 @@ SELECT
     p.string AS pair,
     e.flags,
     k.run_id,
+    k.started_at,
     k.operator
 FROM kernel_overview AS k
 CROSS JOIN trace_events AS e
