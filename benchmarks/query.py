@@ -40,10 +40,12 @@ from opprof_db.warehouse.queries import NamedQuery, query_files
 LAUNCHES_PER_RUN = 50
 OPERATORS = 20
 SIMULATED, SIMULATED_CORES, INSTRUCTIONS = 10, 8, 300
+NAMES = ("VADD", "MOV_OUT_TO_UB", "WAIT_FLAG", "SET_FLAG", "BAR")
 GIVEN = {"text": "op_1", "operator": "op_1", "metric": "aiv_mte2_ratio", "key": "variant"}
 """Values of the parameters that have no default."""
 ONE_RUN_MS, EVERYTHING_MS = 100, 2000
 """What the project promises."""
+EVERY_ROW = readonly.Limits(rows=None)
 
 
 def build(path: Path, kernels: int, seed_launches: int) -> None:
@@ -63,10 +65,14 @@ def build(path: Path, kernels: int, seed_launches: int) -> None:
 
 def multiply(connection: sqlite3.Connection, kernels: int) -> None:
     """Copy every run with all it holds until there are enough kernels."""
-    (runs,), (present,) = (connection.execute(f"SELECT max(id) FROM {table}").fetchone() for table in ("runs", "kernels"))
+    (runs,), (present,) = (
+        connection.execute(f"SELECT max(id) FROM {table}").fetchone() for table in ("runs", "kernels")
+    )
     tables = {
         name: columns_of(connection, name)
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        ).fetchall()
     }
     for copy in range(1, -(-kernels // present)):
         shift = {"run_id": copy * runs, "kernel_id": copy * present}
@@ -140,8 +146,8 @@ def simulate(connection: sqlite3.Connection, draw: random.Random) -> None:
         for number in range(SIMULATED_CORES):
             core = f"core{number}.veccore0"
             rows = [
-                (kernel, core, line + 2, "aiv", draw.choice(("VADD", "MOV_OUT_TO_UB", "WAIT_FLAG", "SET_FLAG", "BAR")),
-                 0x1000 + 4 * line, pipes[line % len(pipes)], draw.randrange(1, 100), draw.randrange(100000), 0, None, 1)
+                (kernel, core, line + 2, "aiv", draw.choice(NAMES), 0x1000 + 4 * line, pipes[line % len(pipes)],
+                 draw.randrange(1, 100), draw.randrange(100000), 0, None, 1)
                 for line in range(INSTRUCTIONS)
             ]  # fmt: skip
             insert(connection, "instruction_stats", rows, 12)
@@ -181,9 +187,7 @@ def simulate(connection: sqlite3.Connection, draw: random.Random) -> None:
 def insert(connection: sqlite3.Connection, table: str, rows: list[tuple[Any, ...]], width: int) -> None:
     """All columns of a table, in order; a details column left out is the last."""
     names = list(columns_of(connection, table))[:width]
-    connection.executemany(
-        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * width)})", rows
-    )
+    connection.executemany(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * width)})", rows)
 
 
 def parameters(query: NamedQuery, *, run: int | None, kernel: int) -> dict[str, str] | None:
@@ -220,7 +224,6 @@ def measure(path: Path, rounds: int) -> dict[str, dict[str, float | int | str | 
     result: dict[str, dict[str, float | int | str | None]] = {}
     for query in query_files():
         row: dict[str, float | int | str | None] = {"rows": None, "one_run": None, "everything": None, "duckdb": None}
-        limits = readonly.Limits(rows=None)
         for key, given in (
             ("one_run", parameters(query, run=run, kernel=kernel)),
             ("everything", parameters(query, run=None, kernel=kernel)),
@@ -228,8 +231,8 @@ def measure(path: Path, rounds: int) -> dict[str, dict[str, float | int | str | 
             if given is None:
                 continue
             bound = query.bind(given)
-            found = readonly.run(path, query.file.sql, bound, limits)
-            row[key] = milliseconds(lambda q=query, b=bound: readonly.run(path, q.file.sql, b, limits), rounds)
+            found = readonly.run(path, query.file.sql, bound, EVERY_ROW)
+            row[key] = milliseconds(lambda q=query, b=bound: readonly.run(path, q.file.sql, b, EVERY_ROW), rounds)
             if key == "everything":
                 row["rows"] = len(found.rows)
                 if duck is not None:

@@ -9,7 +9,20 @@ from typing import Annotated
 import typer
 
 from opprof_db import __version__
-from opprof_db.cli import database, forget, hotspots, ingest, label, listing, pipeline, queries, query, restore, show, trace
+from opprof_db.cli import (
+    database,
+    forget,
+    hotspots,
+    ingest,
+    label,
+    listing,
+    pipeline,
+    queries,
+    query,
+    restore,
+    show,
+    trace,
+)
 from opprof_db.cli.output import pretty
 
 EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."

@@ -7,7 +7,6 @@ import sqlite3
 
 from opprof_db.warehouse.sql_files import SqlFile, sql_files
 
-
 SQL_API_VERSION = "1.0"
 """Version of the views and named queries as people use them, MAJOR.MINOR; docs/sql-api.md is its changelog.
 

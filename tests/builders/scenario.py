@@ -73,9 +73,7 @@ def matmul() -> Launch:
 def on_310p() -> Launch:
     """One row for eight blocks."""
     core = CoreLoad("all", 8.0, {"vec": 0.5, "mte2": 0.25}, volumes_kib={"gm_to_ub": 512.0}, l2_hits=0.75)
-    return Launch(
-        "relu_custom", "AiCore", 10.0, [[core]], chip="310P", soc="Ascend310P3", block_dim=8, rated_freq=1000
-    )
+    return Launch("relu_custom", "AiCore", 10.0, [[core]], chip="310P", soc="Ascend310P3", block_dim=8, rated_freq=1000)
 
 
 def several() -> DeviceRun:

@@ -83,7 +83,7 @@ NUMBERS: list[tuple[str, str, dict[str, Any]]] = [
             "recoverable_share_all_cores": 1 - 180 / 320,
         },
     ),
-    ("core_balance", f"kernel_id = {s.K_MIX} AND core_kind = 'aic'", {"mean_us": 75.0, "max_us": 100.0, "std_us": 25.0}),
+    ("core_balance", f"kernel_id = {s.K_MIX} AND core_kind = 'aic'", {"mean_us": 75.0, "std_us": 25.0}),
     ("core_balance", f"kernel_id = {s.K_MIX} AND core_kind = 'aiv'", {"mean_us": 30.0, "slowest_block_id": 1}),
     ("core_balance", f"kernel_id = {s.K_DAMAGED}", {"chip_cores": None, "mean_us": 4.25}),
     (
