@@ -16,19 +16,23 @@
 --   share_of_slowest  time_us / time of the slowest core of its kind (0..1)
 -- Example: opprof-db query --name slow_cores --param kernel_id=1
 SELECT
-    kernel_id,
-    run,
-    operator,
-    core_kind,
-    block_id,
-    sub_block_id,
-    time_us,
-    above_mean_us,
-    share_of_slowest
-FROM core_times
+    b.kernel_id,
+    b.run,
+    b.operator,
+    b.core_kind,
+    c.block_id,
+    c.sub_block_id,
+    c.time_us,
+    c.time_us - b.mean_us AS above_mean_us,
+    c.time_us / b.max_us AS share_of_slowest
+FROM core_balance AS b
+CROSS JOIN kernel_cores AS c
 WHERE
-    run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
-    AND kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)
-    AND above_mean_us > 0
-ORDER BY above_mean_us DESC, kernel_id, block_id, sub_block_id
+    b.run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
+    AND b.kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)
+    AND c.kernel_id = b.kernel_id
+    AND c.core_kind = b.core_kind
+    AND c.is_idle = 0
+    AND c.time_us > b.mean_us
+ORDER BY above_mean_us DESC, b.kernel_id, c.block_id, c.sub_block_id
 LIMIT :limit;

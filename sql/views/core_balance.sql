@@ -52,6 +52,10 @@ WHERE
         SELECT 1 FROM metrics AS em
         CROSS JOIN kernel_metrics AS e
         WHERE
-            em.vendor_name = m.vendor_name AND em.id < m.id
+            em.family IN (
+                'PipeUtilization', 'Memory', 'MemoryL0', 'MemoryUB', 'L2Cache', 'ArithmeticUtilization',
+                'ResourceConflictRatio'
+            )
+            AND em.vendor_name = m.vendor_name AND em.id < m.id
             AND e.kernel_id = t.kernel_id AND e.metric_id = em.id AND e.core_kind = t.core_kind
     );
