@@ -18,8 +18,6 @@
 --   polarity          which direction is an improvement: higher, lower or neutral
 --   derived           1: computed by a formula of the catalogue; 0: printed by msopprof
 --   run_id            identifier of the run
---   started_at        start of the run, local time (ISO 8601)
---   operator          kernel name without _mix_aic/_mix_aiv, hash and tiling key; the folder's name when unknown
 -- Example: SELECT metric, unit, max FROM kernel_metric_values WHERE kernel_id = 1 AND family = 'PipeUtilization'
 SELECT
     km.kernel_id,
@@ -38,10 +36,8 @@ SELECT
     km.max_sub_block_id,
     m.polarity,
     m.formula IS NOT NULL AS derived,
-    k.run_id,
-    k.started_at,
-    k.operator
-FROM kernel_overview AS k
+    k.run_id
+FROM kernels AS k
 CROSS JOIN kernel_metrics AS km
 INNER JOIN metrics AS m ON m.id = km.metric_id
-WHERE km.kernel_id = k.kernel_id;
+WHERE km.kernel_id = k.id;
