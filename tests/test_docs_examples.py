@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from opprof_db.warehouse import readonly
-from opprof_db.warehouse.queries import named_query
+from opprof_db.warehouse.queries import named_query, query_files
 from tests.conftest import Warehouse
 from tests.shared import ROOT
 
@@ -57,13 +57,16 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
 
 
 SQL = dict(blocks("sql"))
-COMMANDS = [(where, words) for where, words in commands() if words and "--help" not in words]
+NAMED = {query.file.sql: query for query in query_files()}
+COMMANDS = [(where, words) for where, words in commands() if words and not {"--help", "NAME"} & set(words)]
 PYTHON = [(where, text) for where, text in blocks("python")]
 
 
 @pytest.mark.parametrize("where", SQL)
 def test_statements_run(where: str, example: Warehouse) -> None:
-    assert readonly.run(example.path, SQL[where]).columns
+    query = NAMED.get(SQL[where].strip())
+    bound = query.bind({p.name: "1" for p in query.parameters if p.required}) if query else {}
+    assert readonly.run(example.path, SQL[where], bound).columns
 
 
 def test_there_are_examples() -> None:

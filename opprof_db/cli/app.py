@@ -19,6 +19,7 @@ from opprof_db.cli import (
     listing,
     mcp,
     pipeline,
+    queries,
     query,
     restore,
     schema,
@@ -51,6 +52,7 @@ app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
 app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
 app.command("query", epilog=query.EPILOG)(query.query)
 app.command("schema", epilog=schema.EPILOG)(schema.schema)
+app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("label", epilog=label.EPILOG)(label.label)

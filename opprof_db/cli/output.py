@@ -155,7 +155,7 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
         out.write(line(text) + "\n")
 
 
-PROSE = frozenset({"meaning", "message", "value", "formula", "missing", "source", "advice", "raw_text"})
+PROSE = frozenset({"meaning", "message", "purpose", "value", "formula", "missing", "source", "advice", "raw_text"})
 """Columns of sentences: too long ones go on in the next line; in all others they are cut with an ellipsis."""
 _NARROWEST = 12
 _GAP = 2

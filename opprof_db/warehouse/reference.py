@@ -16,7 +16,8 @@ DERIVED_PREFIX = "derived:"
 def is_current(connection: sqlite3.Connection) -> bool:
     """Whether catalogue copy and views match this program."""
     stored = dict(connection.execute("SELECT key, value FROM warehouse_info"))
-    return stored.get("catalogue_digest") == digest() and stored.get("views_digest") == views.digest()
+    current = {"catalogue_digest": digest(), "views_digest": views.digest(), "sql_api": views.SQL_API_VERSION}
+    return current.items() <= stored.items()
 
 
 def refresh(connection: sqlite3.Connection) -> None:
@@ -30,6 +31,7 @@ def refresh(connection: sqlite3.Connection) -> None:
     for key, value in (
         ("catalogue_digest", catalogue.digest),
         ("views_digest", views.digest()),
+        ("sql_api", views.SQL_API_VERSION),
         ("refreshed_with", __version__),
     ):
         connection.execute(

@@ -130,6 +130,7 @@ def _tables() -> tuple[list[Described], dict[str, dict[str, str]]]:
         for made in metadata.sorted_tables:
             statements[made.name] = str(CreateTable(made).compile(dialect=sqlite.dialect())).strip()
             connection.execute(statements[made.name])
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")  # Alembic's own; a view reads it
         views.create_all(connection)
         names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
         for name in names:

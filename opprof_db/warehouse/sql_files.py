@@ -34,6 +34,8 @@ class SqlFile:
     sql: str
     parameters: dict[str, str] = field(default_factory=dict)
     """Name -> ``type [= default]  description``."""
+    text: str = ""
+    """The whole file."""
 
 
 @cache
@@ -49,7 +51,8 @@ def read_sql_file(path: Path) -> SqlFile:
     texts = dict.fromkeys(_TEXTS, "")
     current = ""
     body: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
+    whole = path.read_text(encoding="utf-8")
+    for line in whole.splitlines():
         if body or not line.startswith("--"):
             body.append(line)
             continue
@@ -76,4 +79,5 @@ def read_sql_file(path: Path) -> SqlFile:
         example=texts["Example"],
         sql="\n".join(body).strip().rstrip(";"),
         parameters=lists["Parameters"],
+        text=whole,
     )

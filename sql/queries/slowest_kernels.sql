@@ -17,6 +17,6 @@ SELECT
     duration_us,
     block_dim
 FROM top_kernels
-WHERE :run_id IS NULL OR run_id = :run_id
+WHERE run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
 ORDER BY duration_us DESC, kernel_id
 LIMIT :limit;

@@ -17,6 +17,7 @@
 --   max_sub_block_id  sub-block with the largest value
 --   polarity          which direction is an improvement: higher, lower or neutral
 --   derived           1: computed by a formula of the catalogue; 0: printed by msopprof
+--   run_id            identifier of the run
 -- Example: SELECT metric, unit, max FROM kernel_metric_values WHERE kernel_id = 1 AND family = 'PipeUtilization'
 SELECT
     km.kernel_id,
@@ -34,6 +35,9 @@ SELECT
     km.max_block_id,
     km.max_sub_block_id,
     m.polarity,
-    m.formula IS NOT NULL AS derived
-FROM kernel_metrics AS km
-INNER JOIN metrics AS m ON m.id = km.metric_id;
+    m.formula IS NOT NULL AS derived,
+    k.run_id
+FROM kernels AS k
+CROSS JOIN kernel_metrics AS km
+INNER JOIN metrics AS m ON m.id = km.metric_id
+WHERE km.kernel_id = k.id;

@@ -9,6 +9,7 @@
 --   launch_index  number of the launch folder; NULL when the run has no such level
 --   block_dim     blocks launched
 --   duration_us   task duration, us
+--   started_at    start of the run, local time (ISO 8601)
 -- Example: SELECT operator, run, duration_us FROM top_kernels LIMIT 5
 SELECT
     kernel_id,
@@ -18,7 +19,8 @@ SELECT
     op_type,
     launch_index,
     block_dim,
-    duration_us
+    duration_us,
+    started_at
 FROM kernel_overview
 WHERE duration_us IS NOT NULL
 ORDER BY duration_us DESC, kernel_id;

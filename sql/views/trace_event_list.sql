@@ -17,6 +17,9 @@
 --   process_bytes  bytes processed
 --   pair           identifier of a SET/WAIT pair
 --   flags          1 no usable time, 2 ends before its start, 4 unmatched, 8 mended
+--   run_id         identifier of the run
+--   started_at     start of the run, local time (ISO 8601)
+--   operator       kernel name without _mix_aic/_mix_aiv, hash and tiling key; NULL when unknown
 -- Example: SELECT pipe, name, ts_us, dur_us FROM trace_event_list WHERE kernel_id = 1 AND core = 'core0.veccore0'
 SELECT
     e.kernel_id,
@@ -43,10 +46,15 @@ SELECT
     d.string AS detail,
     e.process_bytes,
     p.string AS pair,
-    e.flags
-FROM trace_events AS e
+    e.flags,
+    k.run_id,
+    k.started_at,
+    k.operator
+FROM kernel_overview AS k
+CROSS JOIN trace_events AS e
 INNER JOIN trace_lanes AS l ON l.kernel_id = e.kernel_id AND l.trace_no = e.trace_no AND l.lane = e.lane
 LEFT JOIN trace_strings AS n ON n.kernel_id = e.kernel_id AND n.id = e.name_id
 LEFT JOIN trace_strings AS c ON c.kernel_id = e.kernel_id AND c.id = e.code_id
 LEFT JOIN trace_strings AS d ON d.kernel_id = e.kernel_id AND d.id = e.detail_id
-LEFT JOIN trace_strings AS p ON p.kernel_id = e.kernel_id AND p.id = e.pair_id;
+LEFT JOIN trace_strings AS p ON p.kernel_id = e.kernel_id AND p.id = e.pair_id
+WHERE e.kernel_id = k.kernel_id;

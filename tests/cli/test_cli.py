@@ -31,6 +31,7 @@ COMMANDS = [
     "issues",
     "metrics",
     "query",
+    "queries",
     "hotspots",
     "pipeline",
     "label",
