@@ -35,6 +35,8 @@ def test_the_wheel_carries_migrations_views_and_catalogue(wheel: Path) -> None:
         assert f"opprof_db/_bundled/migrations/{path.relative_to(ROOT / 'migrations').as_posix()}" in names
     for path in (ROOT / "sql").rglob("*.sql"):
         assert f"opprof_db/_bundled/sql/{path.relative_to(ROOT / 'sql').as_posix()}" in names
+    for path in (ROOT / "opprof_db" / "agents" / "skill_templates").rglob("*.j2"):
+        assert path.relative_to(ROOT).as_posix() in names
     assert {"opprof_db/py.typed", "opprof_db/catalog/metrics.toml"} <= names
     assert not [name for name in names if name.startswith(("tests/", "docs/"))]
 

@@ -1,1 +1,1 @@
-"""What language models get: a skill folder that teaches, and an MCP server that answers."""
+"""For language models: a skill to install and an MCP server, both thin layers over the warehouse."""

@@ -23,6 +23,7 @@ from opprof_db.cli import (
     query,
     restore,
     schema,
+    shell,
     show,
     skill,
     trace,
@@ -51,6 +52,7 @@ app.command("show", epilog=show.EPILOG)(show.show)
 app.command("issues", epilog=listing.ISSUES_EPILOG)(listing.issues)
 app.command("metrics", epilog=listing.METRICS_EPILOG)(listing.metrics)
 app.command("query", epilog=query.EPILOG)(query.query)
+app.command("shell", epilog=shell.EPILOG)(shell.shell)
 app.command("schema", epilog=schema.EPILOG)(schema.schema)
 app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import sys
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from opprof_db.cli.output import pretty, print_object
+
 EPILOG = """Examples:
 
-  opprof-db schema                       everything, as Markdown
+  opprof-db schema kernel_overview        one view: what a row is, its columns, an example
 
-  opprof-db schema kernel_overview       one view with its columns
+  opprof-db schema 'memory*'              all whose names match
 
-  opprof-db schema 'kernel*' --format json
+  opprof-db schema --format json          everything, for programs
 
-  opprof-db schema pipe_utilization --format ddl"""
+  opprof-db schema runs --format ddl      the CREATE statements
+
+No database is needed: the documentation comes with the program. NULL means not applicable or not recorded."""
 
 
 class SchemaFormat(StrEnum):
@@ -27,12 +32,10 @@ class SchemaFormat(StrEnum):
 
 
 def complete_name(incomplete: str) -> list[str]:
-    """Shell completion for names; tables are left to the command, whose library is slow to load."""
-    from opprof_db.warehouse.queries import query_files
-    from opprof_db.warehouse.views import compat_files, view_files
+    """Shell completion for tables, views and named queries."""
+    from opprof_db.warehouse.schema_docs import documentation
 
-    names = [file.name for file in (*view_files(), *compat_files(), *(query.file for query in query_files()))]
-    return sorted(name for name in names if name.startswith(incomplete))
+    return sorted({item.name for item in documentation() if item.name.startswith(incomplete)})
 
 
 def schema(
@@ -40,19 +43,28 @@ def schema(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="A table, view or named query; * stands for anything.",
+            help="Table, view or named query; a pattern with * and ?.",
             autocompletion=complete_name,
         ),
     ] = None,
     style: Annotated[SchemaFormat, typer.Option("--format", "-f", help="How it is printed.")] = SchemaFormat.MARKDOWN,
 ) -> None:
-    """Print what tables, views and named queries hold, with units. Needs no database."""
+    """Document tables, views and named queries: what a row is, and what every column means."""
     from opprof_db.warehouse import schema_docs
 
-    found = schema_docs.find(name)
+    items = list(schema_docs.documentation()) if name is None else schema_docs.matching(name)
     if style is SchemaFormat.JSON:
-        print(schema_docs.as_json(found), end="")
+        print_object(schema_docs.as_objects(items))
     elif style is SchemaFormat.DDL:
-        print(schema_docs.ddl(found), end="")
+        sys.stdout.write(schema_docs.ddl(items))
+    elif pretty(sys.stdout):
+        _print_pretty(schema_docs.markdown(items))
     else:
-        print(schema_docs.markdown(found), end="")
+        sys.stdout.write(schema_docs.markdown(items))
+
+
+def _print_pretty(text: str) -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    Console().print(Markdown(text))
