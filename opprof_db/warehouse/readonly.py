@@ -8,45 +8,61 @@ progress handler ends statements that run too long and lets Ctrl-C through.
 
 from __future__ import annotations
 
-import re
 import signal
 import sqlite3
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from opprof_db.errors import DatabaseError, UsageError
 from opprof_db.warehouse.connection import explain
+from opprof_db.warehouse.costly import MAX_VALUE_BYTES, install
 from opprof_db.warehouse.resolve import did_you_mean
 
-MAX_VALUE_BYTES = 2 * 1024 * 1024
-MAX_LIKE_PATTERN = 1_000
-MAX_SQL_BYTES = 256 * 1024
+MAX_SQL_BYTES = 100_000
 """Longer ones are lists of values; preparing them takes time that nothing can interrupt."""
 MAX_MEMORY_BYTES = 256 * 1024 * 1024
 """What SQLite may allocate in this process, sorting included."""
 DEFAULT_ROW_LIMIT = 10_000
 DEFAULT_TIMEOUT_S = 30.0
 DEFAULT_RESULT_BYTES = 64 * 1024 * 1024
-_STEPS_BETWEEN_CHECKS = 10_000
-_BATCH_BYTES = 64 * 1024
+_STEPS_BETWEEN_CHECKS = 500
+_BATCH_BYTES = 256 * 1024
+_ROW_BYTES = 100
+"""What a row takes besides its values."""
 
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE_BYTES,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: MAX_SQL_BYTES,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 1_000,
+    # What follows bounds the time and memory of compiling, and how much is done between two looks at the clock.
+    sqlite3.SQLITE_LIMIT_COLUMN: 500,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 200,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 100,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 1_000,
+    sqlite3.SQLITE_LIMIT_VDBE_OP: 250_000,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+
+# Left out besides the dangerous ones: and unhex, whose time is the product of two lengths.
 ALLOWED_FUNCTIONS = frozenset(
     """
     abs avg acos acosh asin asinh atan atan2 atanh ceil ceiling char coalesce concat concat_ws cos cosh
     count cume_dist date datetime degrees dense_rank exp first_value floor format glob group_concat hex
     ifnull iif instr json json_array json_array_length json_each json_extract json_group_array
-    json_group_object json_object json_patch json_quote json_remove json_tree json_type json_valid
+    json_group_object json_object json_quote json_remove json_tree json_type json_valid
     julianday lag last_value lead length like ln log log10 log2 lower ltrim max median min mod nth_value
     ntile nullif octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf
     quote radians rank replace round row_number rtrim sign sin sinh sqrt strftime string_agg substr
-    substring sum tan tanh time timediff total trim trunc typeof unhex unicode unixepoch upper bm25
+    substring sum tan tanh time timediff total trim trunc typeof unicode unixepoch upper bm25
     highlight snippet match -> ->>
     """.split()
 )
@@ -105,31 +121,6 @@ def _authorize(action: int, first: str | None, second: str | None, *_: str | Non
     return sqlite3.SQLITE_DENY
 
 
-_WIDTH = re.compile(r"\d{7,}")
-_MOST_WIDTH = 1_000_000
-
-
-def _printf(*arguments: Any) -> Any:
-    """SQLite's printf without widths that keep it busy for minutes where nothing can interrupt it.
-
-    Raises:
-        ValueError: a width or precision of more than a million.
-    """
-    if arguments and isinstance(arguments[0], str):
-        wide = "*" in arguments[0] and any(isinstance(held, int) and held > _MOST_WIDTH for held in arguments[1:])
-        if wide or _WIDTH.search(arguments[0]):
-            raise ValueError("too wide")
-    return _plain().execute(f"SELECT printf({', '.join('?' * len(arguments))})", arguments).fetchone()[0]
-
-
-@cache
-def _plain() -> sqlite3.Connection:
-    """A connection to nothing, for SQLite's own functions."""
-    connection = sqlite3.connect(":memory:", check_same_thread=False)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-    return connection
-
-
 class _Watch:
     """Ends a statement at its deadline, or when the user presses Ctrl-C."""
 
@@ -138,6 +129,12 @@ class _Watch:
         self.busy = False
         """SQLite is at work."""
         self.interrupted = False
+        self.refusal: str | None = None
+        """Why a function refused its arguments."""
+
+    def refuse(self, reason: str) -> None:
+        """A function refuses its arguments."""
+        self.refusal = reason
 
     def __call__(self) -> bool:
         return self.interrupted or time.monotonic() > self.deadline
@@ -163,23 +160,49 @@ class _Watch:
 
 
 @contextmanager
-def guarded(path: Path, watch: Callable[[], bool]) -> Iterator[sqlite3.Connection]:
+def guarded(path: Path, watch: _Watch) -> Iterator[sqlite3.Connection]:
     """A connection on which any SQL may be tried."""
     connection = open_readonly(path)
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute(f"PRAGMA hard_heap_limit = {MAX_MEMORY_BYTES}")
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MAX_LIKE_PATTERN)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    for name in ("printf", "format"):
-        connection.create_function(name, -1, _printf, deterministic=True)
-    connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
-    connection.set_authorizer(_authorize)
     try:
+        for pragma in (
+            "temp_store = MEMORY",
+            "trusted_schema = OFF",
+            "query_only = ON",
+            f"hard_heap_limit = {MAX_MEMORY_BYTES}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        install(connection, watch, watch.refuse)
+        connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
+        connection.set_authorizer(_authorize)
         yield connection
     finally:
         connection.close()
+
+
+class _Values(dict[str, Any]):
+    """Values by name; remembers which of them the statement asked for."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        super().__init__(given)
+        self.asked: set[str] = set()
+
+    def __getitem__(self, name: str) -> Any:
+        self.asked.add(name)
+        return super().__getitem__(name)
+
+
+def _bindable(parameters: Mapping[str, Any] | Sequence[Any]) -> _Values | Sequence[Any]:
+    """Only what SQLite stores as it is: it takes objects that look like bytes (numbers of numpy) for blobs."""
+    pairs = parameters.items() if isinstance(parameters, Mapping) else enumerate(parameters, 1)
+    for name, value in pairs:
+        if type(value) not in (int, float, str, bytes, bool, type(None)):
+            raise UsageError(
+                f"parameter {name}: a value of type {type(value).__name__} cannot be bound",
+                "give int, float, str, bytes or None",
+            )
+    return _Values(parameters) if isinstance(parameters, Mapping) else parameters
 
 
 @dataclass(slots=True)
@@ -206,11 +229,19 @@ def stream(
     """
     limits = limits or Limits()
     watch = _Watch(limits.seconds)
+    bound = _bindable(parameters)
     with guarded(path, watch) as connection, watch.listening():
         with _explained(path, limits, watch):
-            cursor = connection.execute(sql, parameters)
+            cursor = connection.execute(sql, bound)
         if cursor.description is None:
             raise UsageError("the statement returns no rows", "only a single SELECT (or WITH … SELECT) may be run")
+        if isinstance(bound, _Values):
+            for name in bound:
+                if name not in bound.asked:
+                    raise UsageError(
+                        f"the statement has no parameter :{name}",
+                        did_you_mean(name, bound.asked) or "leave the value out, or write it into the statement",
+                    )
         result = Stream([column[0] for column in cursor.description])
         result.rows = _rows(result, cursor, path, limits, watch)
         yield result
@@ -237,7 +268,7 @@ def _explained(path: Path, limits: Limits, watch: _Watch) -> Iterator[None]:
         raise UsageError("more than one statement", "run one SELECT at a time") from error
     except sqlite3.Error as error:
         if not watch.interrupted:
-            raise _explain_statement(error, path, limits) or _wrong_sql(str(error), path) from error
+            raise _explain_statement(error, path, limits, watch) or _wrong_sql(str(error), path) from error
     except MemoryError as error:
         raise DatabaseError(
             f"the statement needs more than {MAX_MEMORY_BYTES >> 20} MB of memory",
@@ -280,7 +311,7 @@ def _batch(cursor: sqlite3.Cursor) -> list[tuple[tuple[Any, ...], int]]:
     batch: list[tuple[tuple[Any, ...], int]] = []
     total = 0
     for row in cursor:
-        size = sum(map(_size, row))
+        size = _ROW_BYTES + sum(map(sys.getsizeof, row))
         batch.append((row, size))
         total += size
         if total >= _BATCH_BYTES:
@@ -288,13 +319,11 @@ def _batch(cursor: sqlite3.Cursor) -> list[tuple[tuple[Any, ...], int]]:
     return batch
 
 
-def _size(value: object) -> int:
-    return len(value) if isinstance(value, str | bytes) else 8
-
-
-def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> DatabaseError | UsageError | None:
+def _explain_statement(
+    error: sqlite3.Error, path: Path, limits: Limits, watch: _Watch
+) -> DatabaseError | UsageError | None:
     text = str(error)
-    if "interrupted" in text:
+    if "interrupted" in text or (watch.refusal or "").endswith("interrupted"):
         return DatabaseError(
             f"the statement was stopped after {limits.seconds:g} s", "narrow it down, or raise --timeout"
         )
@@ -303,7 +332,13 @@ def _explain_statement(error: sqlite3.Error, path: Path, limits: Limits) -> Data
             f"refused: {text}", "only reading is allowed here: a single SELECT, with the usual SQL functions"
         )
     if "user-defined function raised" in text:
-        return UsageError("printf or format: wrong arguments, or a width of more than a million", "ask for less")
+        return UsageError(f"SQL error: {watch.refusal or text}", "substr(…) gives a part of a long text")
+    if "query string is too large" in text:
+        return UsageError(f"the statement has more than {MAX_SQL_BYTES:,} bytes", "say it shorter, or in parts")
+    if "too big" in text:
+        return UsageError(
+            f"SQL error: {text}", f"a value may have {MAX_VALUE_BYTES:,} bytes; substr(…) gives a part of it"
+        )
     if "one statement at a time" in text:
         return UsageError("more than one statement", "run one SELECT at a time")
     if "attempt to write" in text or "readonly" in text:
