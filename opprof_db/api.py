@@ -67,8 +67,10 @@ class Warehouse:
         from opprof_db.warehouse.queries import named_query
 
         found = named_query(query)
-        given = {name: str(value) for name, value in params.items() if value is not None}
-        return self._frame(found.file.sql, found.bind(given))
+        # Names and types are checked for what stands in for NULL too: 0 is of every type.
+        bound = found.bind({name: "0" if value is None else str(_plain(value)) for name, value in params.items()})
+        bound |= {name: None for name, value in params.items() if value is None}
+        return self._frame(found.file.sql, bound)
 
     def runs(self) -> pd.DataFrame:
         """View ``run_overview``, the newest run first."""
@@ -127,12 +129,22 @@ class Warehouse:
         with opening.reading(self.path):
             pass  # an older file is upgraded before its views are asked
         limits = readonly.Limits(rows=self._max_rows, seconds=self._timeout_s, result_bytes=None)
-        result = readonly.run(self.path, sql, params, limits)
+        result = readonly.run(self.path, sql, {name: _plain(value) for name, value in params.items()}, limits)
         columns = list(zip(*result.rows, strict=True)) or [()] * len(result.columns)
         frame = pd.DataFrame({at: _series(values) for at, values in enumerate(columns)})
         frame.columns = pd.Index(result.columns)
         frame.attrs["cut"] = result.cut
         return frame
+
+
+def _plain(value: Any) -> Any:
+    """A value out of a frame as Python has it: numpy's numbers, and None for a missing one."""
+    import numpy as np
+    import pandas as pd
+
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if value is pd.NA or value is pd.NaT else value
 
 
 def _series(values: Sequence[Any]) -> pd.Series[Any]:

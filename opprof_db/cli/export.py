@@ -50,7 +50,7 @@ def msprof_db(
     from opprof_db.warehouse import msprof_db as writer
     from opprof_db.warehouse import resolve
 
-    check_target(out, "msprof-db", force=force)
+    check_target(out, "msprof-db", force=force, db=db)
     with common.reading(db) as connection:
         runs = None if not run else [resolve.run_id(connection, name) for name in run]
     with new_file(out) as path:

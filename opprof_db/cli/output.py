@@ -79,11 +79,14 @@ def _print_json(value: Any) -> None:
 
 def distinct(columns: Sequence[str]) -> list[str]:
     """Column names with a number behind repeated ones: an object cannot hold two of a name."""
-    seen: dict[str, int] = {}
-    names = []
+    taken = set(columns)
+    names: list[str] = []
     for column in columns:
-        seen[column] = seen.get(column, 0) + 1
-        names.append(column if seen[column] == 1 else f"{column}_{seen[column]}")
+        name, number = column, 1
+        while name in names or (number > 1 and name in taken):
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
     return names
 
 
@@ -97,10 +100,22 @@ def _plain(value: Any) -> Any:
 
 
 def _print_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:
+    """NULL is nothing, an empty text is ``""`` (in a single column NULL is so too: readers skip empty lines)."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
     for row in rows:
-        writer.writerow(["" if value is None else _plain(value) for value in row])
+        values = [_plain(value) for value in row]
+        if "" in values:
+            out.write(",".join(map(_csv_cell, values)) + "\n")
+        else:
+            writer.writerow(values)
+
+
+def _csv_cell(value: Any) -> str:
+    """A cell as csv.writer makes it, but for empty texts, which it cannot tell from None before Python 3.12."""
+    text = "" if value is None else str(value)
+    quoted = value == "" or any(char in text for char in ',"\r\n')
+    return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
 def _print_markdown(columns: Sequence[str], rows: Iterable[Sequence[Any]], out: TextIO) -> None:

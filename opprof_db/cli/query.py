@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from enum import StrEnum
@@ -34,6 +35,8 @@ The database is opened read-only; a statement that takes too long or returns too
 A parameter's value is a whole number, a number, NULL, or text; 'quoted' text is text whatever it looks like."""
 
 SCREEN_ROWS = 10_000
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,18})")
+_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 class QueryFormat(StrEnum):
@@ -90,7 +93,7 @@ def query(
     from opprof_db.warehouse import readonly
 
     statement, bound = _statement(sql, file, name, params or [])
-    rows_out.check_target(output, style, force=force)
+    rows_out.check_target(output, style, force=force, db=db)
     with common.reading(db):
         pass  # an older file is upgraded before its views are asked
     streamed = style in STREAMED
@@ -117,7 +120,11 @@ def _statement(sql: str | None, file: Path | None, name: str | None, params: lis
     """The statement and its bound values."""
     from opprof_db.errors import UsageError
 
-    given = dict(_pair(param) for param in params)
+    given: dict[str, str] = {}
+    for key, value in map(_pair, params):
+        if key in given:
+            raise UsageError(f"--param {key} is given twice", "give each parameter once")
+        given[key] = value
     if sum(source is not None for source in (sql, file, name)) != 1:
         raise UsageError(
             "query needs one statement: SQL, --file FILE or --name QUERY",
@@ -129,6 +136,8 @@ def _statement(sql: str | None, file: Path | None, name: str | None, params: lis
         found: NamedQuery = named_query(name)
         return found.file.sql, found.bind(given)
     text = sql if sql is not None and sql != "-" else _read(file)
+    if not text.strip():
+        raise UsageError("the statement is empty", "for example: opprof-db query 'SELECT * FROM top_kernels'")
     return text, {key: parameter_value(value) for key, value in given.items()}
 
 
@@ -154,13 +163,17 @@ def _read(file: Path | None) -> str:
 
 
 def parameter_value(text: str) -> int | float | str | None:
-    """The value a parameter's text stands for: whole number, number, NULL, else text; quotes make it text."""
-    if text.upper() == "NULL":
+    """The value a parameter's text stands for: whole number, number, NULL, else text; quotes make it text.
+
+    Text are also: numbers too large for SQLite and numbers with a leading zero. Labels and commits look like that
+    (007, 12e4567), and a number made of one matches nothing.
+    """
+    if text in ("NULL", "null"):
         return None
     if len(text) >= 2 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
-    if re.fullmatch(r"[+-]?\d{1,19}", text) and -(2**63) <= int(text) < 2**63:
+    if _WHOLE.fullmatch(text) and -(2**63) <= int(text) < 2**63:
         return int(text)
-    if re.fullmatch(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?", text):
+    if not text.lstrip("+-").isdigit() and _NUMBER.fullmatch(text) and math.isfinite(float(text)):
         return float(text)
     return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from opprof_db.warehouse.readonly import Stream
 
 
-def check_target(target: Path | None, style: str, *, force: bool) -> None:
+def check_target(target: Path | None, style: str, *, force: bool, db: Path) -> None:
     """Refuse what cannot work before the statement runs.
 
     Raises:
-        UsageError: the file exists, its folder does not, or Parquet has no file or no library.
+        UsageError: the file exists, is the warehouse or no ordinary file, its folder does not exist, or Parquet
+            has no file or no library.
     """
     if style == "parquet":
         if target is None:
@@ -34,8 +36,20 @@ def check_target(target: Path | None, style: str, *, force: bool) -> None:
         raise UsageError(f"{target.parent}: no such folder", "create it first, or give another -o FILE")
     if target.is_dir():
         raise UsageError(f"{target} is a folder", "give a file name with -o")
-    if target.exists() and not force:
+    if belongs_to(target, db):
+        raise UsageError(f"{target} belongs to the warehouse", "give another -o FILE; nothing was overwritten")
+    if target.exists() and not target.is_file():
+        raise UsageError(f"{target} is no ordinary file", "leave -o out and redirect the output")
+    if os.path.lexists(target) and not force:
         raise UsageError(f"{target} exists already", "give another name, or --force to replace it")
+
+
+def belongs_to(target: Path, db: Path) -> bool:
+    """Whether a path is the warehouse, by whatever name, or a file that SQLite keeps beside it."""
+    if target.exists() and db.exists() and target.samefile(db):
+        return True
+    real = db.resolve()
+    return target.resolve() in [real.with_name(real.name + end) for end in ("", "-wal", "-shm", "-journal")]
 
 
 def write(found: Stream, style: str, target: Path | None) -> int:
@@ -44,7 +58,7 @@ def write(found: Stream, style: str, target: Path | None) -> int:
     if target is None:
         _to_text(found.columns, counted, style, sys.stdout)
         return counted.count
-    with new_file(target) as path:
+    with new_file(target.resolve()) as path:  # --force replaces what a link points to, not the link
         if style == "parquet":
             from opprof_db.cli import parquet_out
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,7 +38,8 @@ KEYWORDS = (
     "CASE WHEN THEN ELSE END WITH RECURSIVE UNION ALL DISTINCT DESC ASC OVER PARTITION EXISTS CAST count sum min "
     "max avg round coalesce"
 ).split()
-_WORD = re.compile(r"[.\w]+")
+_WORD = re.compile(r"\w+")
+_ALIASED = re.compile(r"(?:\bfrom|\bjoin|,)\s+(\w+)\s+(?:as\s+)?(\w+)")
 
 
 def shell(
@@ -56,11 +57,27 @@ def shell(
         if sys.stdin.isatty():
             converse(held, session(db))
             return
-        good = [held.do(text) for text in statements(iter(sys.stdin.readline, ""))]
+        for text in statements(lines()):
+            held.do(text)
     except Leave:
-        return
-    if not all(good):
-        raise typer.Exit(2)
+        pass
+    if held.exit_code and not sys.stdin.isatty():
+        raise typer.Exit(held.exit_code)
+
+
+def lines() -> Iterator[str]:
+    """The lines of stdin.
+
+    Raises:
+        InputError: it is no UTF-8.
+    """
+    from opprof_db.errors import InputError
+
+    for number, line in enumerate(iter(sys.stdin.buffer.readline, b""), 1):
+        try:
+            yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"stdin: line {number} is no UTF-8 text", "save the statements as UTF-8") from error
 
 
 def converse(held: Shell, prompt: PromptSession[str]) -> None:
@@ -118,15 +135,27 @@ def session(db: Path, **options: Any) -> PromptSession[str]:
 
 def _history_file() -> Path | None:
     """Where lines are remembered; ``None`` where that cannot be written."""
-    base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    folder = base / "opprof-db"
+    given = os.environ.get("XDG_STATE_HOME", "")
     try:
+        # The standard wants a path that is absolute; any other is as good as none.
+        base = Path(given) if given.startswith("/") else Path.home() / ".local" / "state"
+        folder = base / "opprof-db"
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "history"
         path.touch(mode=0o600)
-    except OSError:
+    except (OSError, RuntimeError):  # no home folder
         return None
     return path
+
+
+def _aliases(text: str, known: Mapping[str, object]) -> dict[str, str]:
+    """Names and aliases in a statement, in small letters -> the view or table as it is written."""
+    tables = {name.lower(): name for name in known}
+    found = {word: tables[word] for word in map(str.lower, _WORD.findall(text)) if word in tables}
+    for name, alias in _ALIASED.findall(text.lower()):
+        if name in tables and alias.upper() not in KEYWORDS:
+            found[alias] = tables[name]
+    return found
 
 
 def completer(db: Path) -> Completer:
@@ -138,7 +167,7 @@ def completer(db: Path) -> Completer:
 
     known = columns(db)
     commands = list(Shell(db).commands)
-    queries = [query.name for query in query_files()]
+    queries = {query.name: [f"{parameter.name}=" for parameter in query.parameters] for query in query_files()}
 
     class Names(Completer):
         """The completer itself."""
@@ -154,10 +183,11 @@ def completer(db: Path) -> Completer:
                 yield from self._command(start, word)
                 return
             table, dot, prefix = word.rpartition(".")
-            if dot and table in known:
-                yield from _matching(known[table], prefix, "column")
+            named = _aliases(document.text, known)
+            if dot and table.lower() in named:
+                yield from _matching(known[named[table.lower()]], prefix, "column")
                 return
-            used = [name for name in _WORD.findall(document.text) if name in known]
+            used = list(dict.fromkeys(named.values()))
             shown: set[str] = set()
             for names, kind in (
                 ([column for name in used for column in known[name]], "column"),
@@ -173,6 +203,8 @@ def completer(db: Path) -> Completer:
         def _command(self, start: str, word: str) -> Iterable[Completion]:
             if " " not in start:
                 yield from _matching(commands, word, "command")
+            elif start.startswith(".run ") and len(start.split()) + start.endswith(" ") > 2:
+                yield from _matching(queries.get(start.split()[1], []), word, "parameter")
             elif start.startswith((".run ", ".queries ")):
                 yield from _matching(queries, word, "query")
             elif start.startswith((".schema ", ".tables ")):

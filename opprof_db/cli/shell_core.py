@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,6 +39,8 @@ class Shell:
     style: Format = Format.TABLE
     rows: int = ROWS
     seconds: float = readonly.DEFAULT_TIMEOUT_S
+    exit_code: int = 0
+    """Of the first thing that failed."""
     commands: dict[str, Callable[[list[str]], None]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -67,12 +70,16 @@ class Shell:
             if text.startswith("."):
                 self._command(text)
             else:
-                self._statement(text, {})
+                for statement in split(text):
+                    self._statement(statement, {})
         except OpprofError as error:
+            sys.stdout.flush()
             note(f"{error.what}" + (f"\n  {error.hint}" if error.hint else ""))
+            self.exit_code = self.exit_code or error.exit_code
             return False
         except KeyboardInterrupt:
             note("interrupted")
+            self.exit_code = self.exit_code or 130
             return False
         return True
 
@@ -119,6 +126,9 @@ class Shell:
         if not arguments:
             raise UsageError(".run needs the name of a query", ".queries lists them")
         query = named_query(arguments[0])
+        for pair in arguments[1:]:
+            if "=" not in pair:
+                raise UsageError(f"{pair!r} is not NAME=VALUE", f"for example: .run {query.name} limit=5")
         given = dict(pair.partition("=")[::2] for pair in arguments[1:])
         self._statement(query.file.sql, query.bind(given))
 
@@ -132,7 +142,7 @@ class Shell:
 
     def _limit(self, arguments: list[str]) -> None:
         if arguments:
-            if not arguments[0].isdigit():
+            if not (arguments[0].isascii() and arguments[0].isdigit() and len(arguments[0]) < 10):
                 raise UsageError(f"{arguments[0]} is no number of rows", ".limit 100; 0 for all")
             self.rows = int(arguments[0])
         note(f"limit {self.rows or 'none'}")
@@ -151,6 +161,32 @@ class Shell:
     def _quit(self, arguments: list[str]) -> None:
         del arguments
         raise Leave
+
+
+_CLOSING = {"'": "'", '"': '"', "`": "`", "[": "]"}
+
+
+def split(text: str) -> list[str]:
+    """The statements of a text, what follows the last ``;`` too; quotes and comments hide semicolons."""
+    found: list[str] = []
+    start = at = 0
+    content = False
+    while at < len(text):
+        closing = "\n" if text.startswith("--", at) else "*/" if text.startswith("/*", at) else None
+        quoted = None if closing else _CLOSING.get(text[at])
+        if closing or quoted:
+            end = text.find(closing or quoted or "", at + (2 if closing else 1))
+            at = len(text) if end < 0 else end + len(closing or quoted or "")
+            content = content or quoted is not None
+            continue
+        if text[at] == ";":
+            if content:
+                found.append(text[start:at].strip())
+            start, content = at + 1, False
+        else:
+            content = content or not text[at].isspace()
+        at += 1
+    return [*found, text[start:].strip()] if content else found
 
 
 def complete(text: str) -> bool:

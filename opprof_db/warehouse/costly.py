@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-MAX_VALUE_BYTES = 1024 * 1024
+MAX_VALUE_BYTES = 512 * 1024
 """Longest text or blob, in a result or on the way to one."""
 MAX_STEPS = 20_000_000
 """Most steps of one call, where they are the product of two lengths: about a tenth of a second."""
@@ -56,6 +56,8 @@ def install(connection: sqlite3.Connection, stopped: Callable[[], bool], refuse:
         ("glob", (2,), _product),
         ("hex", (1,), _own),
         ("quote", (1,), _own),
+        ("lower", (1,), _own),
+        ("upper", (1,), _own),
         ("printf", (-1,), _printf),
         ("format", (-1,), _printf),
     ):

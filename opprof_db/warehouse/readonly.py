@@ -25,7 +25,7 @@ from opprof_db.warehouse.connection import explain
 from opprof_db.warehouse.costly import MAX_VALUE_BYTES, install
 from opprof_db.warehouse.resolve import did_you_mean
 
-MAX_SQL_BYTES = 100_000
+MAX_SQL_BYTES = 64 * 1024
 """Longer ones are lists of values; preparing them takes time that nothing can interrupt."""
 MAX_MEMORY_BYTES = 256 * 1024 * 1024
 """What SQLite may allocate in this process, sorting included."""
@@ -166,7 +166,6 @@ def guarded(path: Path, watch: _Watch) -> Iterator[sqlite3.Connection]:
     try:
         for pragma in (
             "temp_store = MEMORY",
-            "trusted_schema = OFF",
             "query_only = ON",
             f"hard_heap_limit = {MAX_MEMORY_BYTES}",
         ):

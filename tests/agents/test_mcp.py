@@ -237,10 +237,10 @@ def test_large_results_are_cut_and_say_how_to_get_the_rest(place: Path) -> None:
         place,
         sql(f"{count} n FROM c"),
         sql(f"{count} n, printf('%.*c', 2000, '\"') AS text FROM c"),
-        sql("SELECT printf('%.*c', 1000000, 'x') AS text"),
+        sql("SELECT printf('%.*c', 500000, 'x') AS text"),
         sql("SELECT 1 AS a, 2 AS a, NULL AS n, x'00ff' AS b, 9e999 AS inf"),
         ("get_schema", {"table_name": "*"}),
-        sql("SELECT 1 AS [" + "n" * 200_000 + "]"),
+        sql("SELECT 1 AS [" + "n" * 62_000 + "]"),
     )
     rows, wide, one, values, schema, names = (answer for _, answer in answers)
     assert (rows["row_count"], rows["truncated"]) == (MAX_ROWS, True)

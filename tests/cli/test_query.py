@@ -38,7 +38,9 @@ def folder_of(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("7", 7), ("-7", -7), ("007", 7), ("9223372036854775808", "9223372036854775808"), ("1.5", 1.5), ("1e3", 1000.0),
+        ("7", 7), ("-7", -7), ("007", "007"), ("12e4567", "12e4567"), ("0", 0), ("0.5", 0.5), ("-1e-3", -0.001),
+        ("٣", "٣"), ("12345678901234567890123", "12345678901234567890123"), (" 7", " 7"), ("Null", "Null"),
+        ("9223372036854775808", "9223372036854775808"), ("1.5", 1.5), ("1e3", 1000.0),
         (".5", 0.5), ("null", None), ("'7'", "7"), ("'it''s'", "it's"), ("x", "x"), ("", ""), ("1_0", "1_0"),
         ("nan", "nan"), ("0x10", "0x10"), ("'", "'"),
     ],
@@ -67,15 +69,22 @@ def test_statements_come_from_arguments_files_and_stdin(filled: Cli, tmp_path: P
         (["--name", "slowest_kernels", "--param", "limits=1"], "did you mean limit"),
         (["SELECT :a", "--param", "a"], "not NAME=VALUE"),
         (["SELECT :a"], "give it with --param"),
+        (["SELECT :a", "-p", "a=1", "-p", "b=1"], "has no parameter :b"),
+        (["SELECT :a", "-p", "a=1", "-p", "a=2"], "given twice"),
+        (["-", "-f", "csv"], "the statement is empty"),
+        (["SELECT 1", "-o", "opprof.db", "--force"], "belongs to the warehouse"),
+        (["SELECT 1", "-o", "../cli/./opprof.db-wal", "--force"], "belongs to the warehouse"),
+        (["SELECT 1", "-o", "/dev/null", "--force"], "no ordinary file"),
         (["SELECT 1", "-f", "parquet"], "add -o FILE"),
         (["SELECT 1", "-o", "no/such/folder/x.csv"], "no such folder"),
         (["SELECT 1", "-o", "."], "is a folder"),
     ],
 )
 def test_what_cannot_work_is_refused_with_a_remedy(filled: Cli, arguments: list[str], said: str) -> None:
-    done = filled("query", *arguments)
+    done = filled("query", *arguments, input="")
     assert done.returncode == 2
     assert said in done.stderr
+    assert filled("db", "check").returncode == 0
     assert "Traceback" not in done.stderr
 
 
@@ -109,7 +118,7 @@ def test_parquet_keeps_every_value(filled: Cli, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     done = filled("query", MIXED, "-f", "parquet", "-o", "x.parquet")
     assert done.returncode == 0, done.stderr
-    assert "column large holds numbers and whole numbers beyond 2^53: written as text" in done.stderr
+    assert "column large holds numbers and whole numbers beyond 2^53: written as text, large_typeof" in done.stderr
     held = parquet.read_table(folder_of(tmp_path) / "x.parquet").to_pydict()
     assert held == {
         "whole": [1, 2, None],
@@ -117,8 +126,10 @@ def test_parquet_keeps_every_value(filled: Cli, tmp_path: Path) -> None:
         "text": ["a", "b", ""],
         "missing": [None, None, None],
         "large": ["9007199254740993", "0.5", None],
+        "large_typeof": ["integer", "real", "null"],
         "m": [1.0, 2.5, None],
         "t": ["1", "x", None],
+        "t_typeof": ["integer", "text", "null"],
     }
 
 
@@ -166,3 +177,65 @@ def test_ctrl_c_ends_a_long_statement(filled: Cli, tmp_path: Path) -> None:
     assert "interrupted" in said
     assert "Traceback" not in said
     assert [path.name for path in folder_of(tmp_path).iterdir() if "x.csv" in path.name] == []
+
+
+def test_a_mixed_column_tells_its_values_apart_in_parquet(filled: Cli, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    sql = "SELECT 1 AS a, 9 AS a, 8 AS a_typeof UNION ALL SELECT '1', 9, 8 UNION ALL SELECT x'31', 9, 8"
+    assert filled("query", sql, "-f", "parquet", "-o", "x.parquet").returncode == 0
+    held = parquet.read_table(folder_of(tmp_path) / "x.parquet").to_pydict()
+    assert list(held) == ["a", "a_typeof_2", "a_2", "a_typeof"], held
+    assert held["a"] == ["1", "1", "x'31'"]
+    assert held["a_typeof_2"] == ["integer", "text", "blob"]
+    assert (held["a_2"], held["a_typeof"]) == ([9] * 3, [8] * 3)
+
+
+def test_csv_tells_an_empty_text_from_null(filled: Cli) -> None:
+    sql = "SELECT '' AS a, NULL AS b, 'x,\"y' AS c, 1.5 AS d UNION ALL SELECT NULL, '', x'00ff', 'two\nlines'"
+    lines = filled("query", sql, "-f", "csv").stdout
+    assert lines == 'a,b,c,d\n"",,"x,""y",1.5\n,"",00ff,"two\nlines"\n'
+
+
+def test_a_dangling_link_counts_as_a_file(filled: Cli, tmp_path: Path) -> None:
+    (folder_of(tmp_path) / "link").symlink_to("target.csv")
+    assert filled("query", "SELECT 1", "-f", "csv", "-o", "link").returncode == 2
+    assert filled("query", "SELECT 1 AS a", "-f", "csv", "-o", "link", "--force").returncode == 0
+    assert (folder_of(tmp_path) / "link").is_symlink()
+    assert (folder_of(tmp_path) / "target.csv").read_text() == "a\n1\n"
+
+
+def peak_mib(folder: Path, *arguments: str) -> float:
+    """Peak memory of one command in a process of its own."""
+    program = (
+        "import resource, sys\n"
+        "from opprof_db.cli.app import main\n"
+        "try:\n    main()\n"
+        "except SystemExit as end:\n    assert not end.code, end.code\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "query", *arguments],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return int(done.stderr.split()[-1]) / 1024
+
+
+@pytest.mark.parametrize("style", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("value", ["n", "printf('%200000d', n)"])
+def test_memory_does_not_grow_with_the_result(filled: Cli, tmp_path: Path, style: str, value: str) -> None:
+    if style == "parquet":
+        pytest.importorskip("pyarrow")
+    few = 2_000 if value == "n" else 20
+    peaks = []
+    for count in (few, 100 * few):
+        if value != "n":
+            count = min(count, 1_000)
+        rows = f"WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT {count})"
+        sql = f"{rows} SELECT {value} AS a FROM c"
+        peaks.append(peak_mib(folder_of(tmp_path), sql, "-f", style, "-o", f"{count}.out"))
+    assert peaks[1] - peaks[0] < 130, peaks

@@ -19,7 +19,7 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from opprof_db.cli.shell import completer, converse, session
-from opprof_db.cli.shell_core import Leave, Shell, complete, statements
+from opprof_db.cli.shell_core import Leave, Shell, complete, split, statements
 from tests import small
 from tests.conftest import Cli, Warehouse
 
@@ -55,6 +55,48 @@ def test_mistakes_in_a_script_are_said_and_the_rest_runs(cli: Cli, tmp_path: Pat
     assert "Traceback" not in done.stderr
 
 
+def test_several_statements_on_a_line_run_one_after_the_other(cli: Cli, tmp_path: Path) -> None:
+    cli("ingest", small.run(tmp_path / "OPPROF_A"))
+    done = cli("shell", "--format", "csv", input="SELECT 1 AS a; SELECT ';' AS b; -- the end\n/* ; */ SELECT 3 AS c")
+    assert done.stdout.split() == ["a", "1", "b", ";", "c", "3"]
+    assert done.returncode == 0
+
+
+def test_the_exit_code_of_a_script_is_that_of_its_first_error(cli: Cli, tmp_path: Path) -> None:
+    cli("ingest", small.run(tmp_path / "OPPROF_A"))
+    endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c;"
+    done = cli("shell", "--timeout", "0.2", input=f"{endless}\nSELEC 1;\n.limit ²\n.run slowest_kernels limit\n")
+    assert done.returncode == 4
+    assert "internal error" not in done.stderr
+    assert "no number of rows" in done.stderr
+    assert "'limit' is not NAME=VALUE" in done.stderr
+    assert cli("shell", input="SELEC 1;\n.quit\n").returncode == 2
+
+
+def test_a_script_that_is_no_utf_8_says_where(cli: Cli, tmp_path: Path) -> None:
+    cli("ingest", small.run(tmp_path / "OPPROF_A"))
+    script = tmp_path / "odd.sql"
+    script.write_bytes(b"SELECT 1 AS a;\nSELECT '\xff';\n")
+    with script.open("rb") as stream:
+        done = subprocess.run(
+            [sys.executable, "-m", "opprof_db", "shell"],
+            cwd=tmp_path / "cli", stdin=stream, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 3
+    assert "line 2 is no UTF-8" in done.stderr
+    assert done.stdout.split() == ["a", "1"]
+
+
+def test_statements_are_split_outside_of_quotes_and_comments() -> None:
+    assert split("a;b") == ["a", "b"]
+    assert split(" ;; -- x;y\n") == []
+    assert split('SELECT \';\' ; SELECT "a;""b", [c;d], `e;` /* ; */ -- ;\n;') == [
+        "SELECT ';'",
+        'SELECT "a;""b", [c;d], `e;` /* ; */ -- ;',
+    ]
+    assert split("SELECT 'not closed; ") == ["SELECT 'not closed;"]
+
+
 def test_what_is_whole() -> None:
     assert complete(".help")
     assert complete("SELECT ';' ;")
@@ -72,7 +114,10 @@ def test_completion_knows_tables_columns_queries_and_commands(filled: Warehouse)
     assert "kernel_overview" in offered(filled, "SELECT * FROM kernel_o")
     assert offered(filled, "SELECT * FROM top_kernels WHERE dur")[0] == "duration_us"
     assert offered(filled, "SELECT top_kernels.bl") == ["block_dim"]
+    assert offered(filled, "SELECT * FROM Top_Kernels AS k WHERE k.bl") == ["block_dim"]
+    assert offered(filled, "SELECT * FROM kernel_overview o, top_kernels k WHERE k.bl") == ["block_dim"]
     assert "slowest_kernels" in offered(filled, ".run slow")
+    assert offered(filled, ".run slowest_kernels li") == ["limit="]
     assert offered(filled, ".ta") == [".tables"]
     assert offered(filled, ".format m") == ["markdown"]
     assert offered(filled, "sel")[0] == "SELECT"

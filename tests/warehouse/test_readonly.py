@@ -123,13 +123,14 @@ def test_results_are_cut_and_say_so(filled: Warehouse) -> None:
 def test_giant_values_are_refused(filled: Warehouse) -> None:
     with pytest.raises(UsageError, match="too big"):
         ask(filled, "SELECT group_concat(a.meaning || b.meaning) FROM metrics a, metrics b")
-    with pytest.raises(UsageError, match="width of more than a million"):
+    with pytest.raises(UsageError, match=r"printf: widths of more than 524,288 characters"):
         ask(filled, "SELECT printf('%1000000000s', 1)")
 
 
 def test_printf_is_sqlites_own_but_for_giant_widths(filled: Warehouse) -> None:
     result = ask(filled, "SELECT printf('%.3f|%5d|%s', 1.0005, 3, 'x'), format('%,d', 1234567), printf(NULL)")
     assert result.rows == [("1.001|    3|x", "1,234,567", None)]
+    assert ask(filled, "SELECT printf('run 20260512093015: %d %*d', 5, 3, 7)").rows == [("run 20260512093015: 5   7",)]
 
 
 def test_values_are_bound(filled: Warehouse) -> None:
@@ -148,3 +149,21 @@ def test_wrong_names_get_a_suggestion(filled: Warehouse) -> None:
         ask(filled, "SELECT * FROM kernel")
     with pytest.raises(UsageError, match="did you mean duration_us"):
         ask(filled, "SELECT duration_u FROM kernels")
+
+
+def test_a_value_that_the_statement_does_not_ask_for_is_refused(filled: Warehouse) -> None:
+    with pytest.raises(UsageError, match="no parameter :kernal") as raised:
+        readonly.run(filled.path, "SELECT :kernel", {"kernel": 1, "kernal": 2})
+    assert raised.value.hint == "did you mean kernel?"
+
+
+@pytest.mark.parametrize("value", [memoryview(b"x"), bytearray(b"x"), [1], {"a": 1}, object()])
+def test_objects_that_look_like_bytes_are_not_bound_as_blobs(filled: Warehouse, value: object) -> None:
+    for parameters, sql in (({"k": value}, "SELECT :k"), ([value], "SELECT ?")):
+        with pytest.raises(UsageError, match="cannot be bound"):
+            readonly.run(filled.path, sql, parameters)
+
+
+def test_the_size_of_a_result_is_what_it_takes_in_memory(filled: Warehouse) -> None:
+    numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000) SELECT n + 1000 FROM c"
+    assert len(ask(filled, numbers, result_bytes=50_000).rows) < 500
