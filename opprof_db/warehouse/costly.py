@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 MAX_VALUE_BYTES = 512 * 1024
@@ -18,6 +18,8 @@ MAX_VALUE_BYTES = 512 * 1024
 MAX_STEPS = 20_000_000
 """Most steps of one call, where they are the product of two lengths: about a tenth of a second."""
 
+_SHORT = 20_000
+"""Steps that are not worth a look at the clock."""
 _CONVERSION = re.compile(r"%[-+ #0!,]*(\*|\d+)?(?:\.(\*|\d+)?)?")
 
 
@@ -52,17 +54,20 @@ def install(connection: sqlite3.Connection, stopped: Callable[[], bool], refuse:
         ("trim", (2,), _trim),
         ("ltrim", (2,), _trim),
         ("rtrim", (2,), _trim),
-        ("like", (2, 3), _product),
+        ("like", (3,), _product),
         ("glob", (2,), _product),
         ("hex", (1,), _own),
         ("quote", (1,), _own),
-        ("lower", (1,), _own),
-        ("upper", (1,), _own),
+        ("lower", (1,), _lower),
+        ("upper", (1,), _upper),
         ("printf", (-1,), _printf),
         ("format", (-1,), _printf),
     ):
         for count in counts:
             connection.create_function(name, count, careful(name, call), deterministic=True)
+    # The views ask LIKE of every instruction: short texts take a way of few steps.
+    like = careful("like", _product)
+    connection.create_function("like", 2, lambda pattern, text: _short_like(pattern, text, like), deterministic=True)
 
 
 @cache
@@ -83,6 +88,36 @@ def _product(name: str, *arguments: Any) -> Any:
     if _length(arguments[0]) * _length(arguments[1]) > MAX_STEPS:
         raise RefusedError("the texts are too long for it")
     return _own(name, *arguments)
+
+
+def _short_like(pattern: Any, text: Any, otherwise: Callable[[Any, Any], Any]) -> Any:
+    if type(text) is str and type(pattern) is str and len(text) * len(pattern) < _SHORT and "\0" not in text:
+        matches = _matcher(pattern)
+        if matches is not None:
+            return matches(text) is not None
+    return otherwise(pattern, text)
+
+
+@lru_cache(maxsize=256)
+def _matcher(pattern: str) -> Callable[[str], re.Match[str] | None] | None:
+    """``LIKE`` as a regular expression that never tries a piece between two ``%`` twice; ``None`` for odd patterns."""
+    if "\0" in pattern:
+        return None
+    first, *rest = (
+        "".join("." if char == "_" else re.escape(char) for char in piece) for piece in re.split("%+", pattern)
+    )
+    between = "".join(f"(?>.*?{piece})" for piece in rest[:-1])
+    last = f".*{rest[-1]}" if rest else ""
+    # SQLite folds the case of ASCII letters only.
+    return re.compile(first + between + last, re.ASCII | re.IGNORECASE | re.DOTALL).fullmatch
+
+
+def _lower(name: str, text: Any) -> Any:
+    return text.lower() if isinstance(text, str) and text.isascii() else _own(name, text)
+
+
+def _upper(name: str, text: Any) -> Any:
+    return text.upper() if isinstance(text, str) and text.isascii() else _own(name, text)
 
 
 def _instr(name: str, text: Any, part: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import sqlite3
 from collections.abc import Iterator
 
@@ -45,6 +46,20 @@ def test_results_are_sqlites_own(careful: sqlite3.Connection, count: int) -> Non
     for call in CALLS[count]:
         for values in itertools.product(choices, repeat=count):
             assert result(careful, call, values) == result(plain, call, values), (call, values)
+    plain.close()
+
+
+def test_like_is_sqlites_own_on_all_short_texts(careful: sqlite3.Connection) -> None:
+    plain = sqlite3.connect(":memory:")
+    patterns = ["".join(chars) for count in range(5) for chars in itertools.product("aB%_", repeat=count)]
+    patterns += ["%[a]%", "a.*", "\\%", "%ä%", "Ä", "\u212a", "%k", "a\n%", "%\x00", "^a$", "ſ"]
+    texts = ["".join(chars) for count in range(5) for chars in itertools.product("Ab", repeat=count)]
+    texts += ["[a]", "a.*", "\\x", "xäy", "ä", "K", "\u212a", "a\nb", "a\x00b", "a%b_", "S", "aabaab" * 3]
+    sql = "SELECT p.value || '~' || t.value FROM json_each(?) p, json_each(?) t WHERE t.value LIKE p.value"
+    given = (json.dumps(patterns), json.dumps(texts))
+    found = [row[0] for row in careful.execute(sql, given)]
+    assert len(found) > 3_000
+    assert found == [row[0] for row in plain.execute(sql, given)]
     plain.close()
 
 
