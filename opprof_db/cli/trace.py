@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, KernelArgument, reading
+from opprof_db.cli.common import DEFAULT_DB, DbOption, KernelArgument, no_trace, reading
 
 app = typer.Typer(help="Traces in the warehouse: export.", no_args_is_help=True)
 
@@ -38,7 +38,7 @@ def export(
         identifier = only_kernel(connection, kernel)
         kept = {row[0] for row in connection.execute("SELECT kept FROM trace_files WHERE kernel_id = ?", (identifier,))}
         if not kept:
-            raise UsageError(f"kernel:{identifier} has no trace", "simulator runs have one; see `opprof-db show`")
+            raise no_trace(connection, identifier)
         if "full" not in kept:
             raise UsageError(
                 f"the events of kernel:{identifier} were not kept", "forget the run and ingest it with --trace full"
