@@ -34,6 +34,12 @@ def export(
     from opprof_db.warehouse.trace_export import Window
     from opprof_db.warehouse.trace_export import export as write
 
+    if any(edge is not None and edge != edge for edge in (start, end)) or (
+        start is not None and end is not None and start >= end
+    ):
+        raise UsageError(f"--from {start} --to {end} is no stretch of time", "give us on the trace's clock, from < to")
+    if str(output) == "-":
+        raise UsageError("a trace is written to a file", "give -o trace.json")
     with reading(db) as connection:
         identifier = only_kernel(connection, kernel)
         kept = {row[0] for row in connection.execute("SELECT kept FROM trace_files WHERE kernel_id = ?", (identifier,))}

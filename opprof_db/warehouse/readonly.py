@@ -177,6 +177,8 @@ def guarded(path: Path, watch: Callable[[], bool]) -> Iterator[sqlite3.Connectio
     for name in ("printf", "format"):
         connection.create_function(name, -1, _printf, deterministic=True)
     connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
+    # SQLite makes these tables when they are first named, which the authorizer would refuse.
+    connection.execute("SELECT count(*) FROM json_each('[]'), json_tree('[]')")
     connection.set_authorizer(_authorize)
     try:
         yield connection

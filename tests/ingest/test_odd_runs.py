@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 import subprocess
@@ -142,3 +143,15 @@ def test_output_that_cannot_be_written_is_no_internal_error(cli: Cli, tmp_path: 
         assert "Traceback" not in done.stderr
         assert "internal error" not in done.stderr
         assert done.returncode == code, done.stderr
+
+
+def test_an_event_beyond_the_run_is_flagged_and_in_no_total(cli: Cli, warehouse: Warehouse, tmp_path: Path) -> None:
+    one = {"name": "VADD", "ph": "X", "pid": "core0.veccore0", "tid": "VECTOR", "dur": 0.5}
+    events = [{**one, "ts": ts} for ts in (*range(20), 1e15)]
+    text = json.dumps({"schemaVersion": 2, "profilingType": "op", "traceEvents": events})
+    warehouse.ingest(simulated(tmp_path / "OPPROF_A", text))
+    assert warehouse.rows("SELECT ordinal, flags FROM trace_events WHERE flags <> 0") == [(20, 16)]
+    assert warehouse.rows("SELECT busy_us, last_us, impossible_events FROM pipe_activity") == [(10.0, 19.5, 1)]
+    assert warehouse.value("SELECT count FROM ingest_issues WHERE code = 'beyond_run'") == 1
+    picture = cli("pipeline", "last", "--db", warehouse.path).stdout
+    assert picture.count("█") + picture.count("▓") + picture.count("▒") >= 10
