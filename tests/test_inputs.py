@@ -53,7 +53,7 @@ def test_02_values_stay_under_their_headers_whichever_lines_end_in_a_comma(name:
         f"{number},vector0," + ",".join(line.rstrip(",").split(",")[2:]) + ("," if line.endswith(",") else "")
         for number, line in enumerate(lines[1:])
     ]
-    data = read_family("PipeUtilization", "\n".join([header, *rows]).encode())
+    data = read_family("PipeUtilization", "\n".join([header, *rows, ""]).encode())
     expected = [float(line.rstrip(",").split(",")[2]) for line in lines[1:]]
     assert [value for _, _, value in data.cells("aiv_time_us")] == expected
     assert [issue.code for issue in data.issues] == ["mixed_line_ends"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,7 +32,10 @@ from opprof_db.cli import (
 )
 from opprof_db.cli.output import pretty
 
-EXIT_CODES = "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem."
+EXIT_CODES = (
+    "Exit codes: 0 ok, 1 finding or regression, 2 usage, 3 input unreadable, 4 database problem, 70 internal error, "
+    "130 interrupted."
+)
 
 app = typer.Typer(
     name="opprof-db",
@@ -87,6 +92,11 @@ def main() -> None:
     """Entry point: run a command; what goes wrong is one line on stderr and an exit code."""
     from opprof_db.errors import OpprofError
 
+    for name in ("stdout", "stderr"):  # closed by the caller: nobody wants to read it
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - for the rest of the program
+    if hasattr(signal, "SIGPIPE"):  # as other commands: end quietly when `head` has seen enough
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
         app()
     except OpprofError as error:
@@ -95,10 +105,11 @@ def main() -> None:
     except KeyboardInterrupt:
         _say("interrupted; what was stored before is safe", None)
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of the pipe has seen enough; python must not complain about it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+    except OSError as error:
+        if os.environ.get("OPPROF_DEBUG"):
+            raise
+        _say(f"{error.filename or 'the output'}: {error.strerror or error}", "check permissions and free space")
+        sys.exit(3)
     except Exception as error:
         if os.environ.get("OPPROF_DEBUG"):
             raise

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 DbOption = Annotated[
     Path,
-    typer.Option("--db", envvar="OPPROF_DB", metavar="FILE", help="Warehouse file.", show_default=True),
+    typer.Option("--db", envvar="OPPROF_DB", metavar="FILE", help="Warehouse file.", show_default=True, readable=False),
 ]
 FormatOption = Annotated[Format, typer.Option("--format", "-f", help="How rows are printed.")]
 DEFAULT_DB = Path("opprof.db")
@@ -80,6 +80,20 @@ def _complete(ctx: typer.Context, incomplete: str, sql: str, parameters: tuple[A
         return []
     finally:
         connection.close()
+
+
+def no_trace(connection: sqlite3.Connection, kernel_id: int) -> Exception:
+    """The error to raise where a launch has no trace: none was there, or none was kept."""
+    from opprof_db.errors import UsageError
+
+    skipped = connection.execute(
+        "SELECT 1 FROM artifacts WHERE kernel_id = ? AND kind = 'trace' AND status = 'not_asked_for'", (kernel_id,)
+    ).fetchone()
+    if skipped:
+        return UsageError(
+            f"kernel:{kernel_id}: its trace was not kept (--trace none)", "ingest the run again with --trace full"
+        )
+    return UsageError(f"kernel:{kernel_id} has no trace", "simulator runs have one; see `opprof-db show`")
 
 
 KernelArgument = Annotated[

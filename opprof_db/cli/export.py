@@ -1,60 +1,59 @@
-"""``opprof-db export``."""
+"""``opprof-db export …``: runs in the shapes of other tools."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from opprof_db.cli import common
-from opprof_db.cli.common import DEFAULT_DB, DbOption
+from opprof_db.cli.common import DEFAULT_DB, DbOption, complete_run, reading
 from opprof_db.cli.output import note
+from opprof_db.warehouse.msprof_db.shape import SchemaVersion
 
-EPILOG = """Examples:
+app = typer.Typer(help="Runs in the shapes of other tools: msprof-db.", no_args_is_help=True)
 
-  opprof-db export msprof-db msprof_operators.db
+MSPROF_DB_EPILOG = """Examples:
 
-  opprof-db export msprof-db one.db --run last --run OPPROF_20260512111842
+  opprof-db export msprof-db msprof.db                           all runs
 
-docs/downstream.md says what is derived and what is left out."""
+  opprof-db export msprof-db one.db --run last
 
-app = typer.Typer(help="Write the warehouse's content for other tools.", no_args_is_help=True)
+  opprof-db export msprof-db two.db --run 3 --run OPPROF_20260512 --schema-version 1.2.0
 
-
-class MsprofSchema(StrEnum):
-    """Versions of the msprof database's shape."""
-
-    BLOCK_DIM = "1.1.0"
-    BLOCK_NUM = "1.2.0"
+endNs - startNs is the recorded task duration; the times of day are derived, as META_DATA of the file says."""
 
 
-@app.command("msprof-db", epilog=EPILOG)
+@app.command("msprof-db", epilog=MSPROF_DB_EPILOG)
 def msprof_db(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The new file.")],
+    output: Annotated[Path, typer.Argument(metavar="OUT.db", help="New file; an existing one is not overwritten.")],
+    db: DbOption = DEFAULT_DB,
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", metavar="RUN", help="Only this run; repeatable.", autocompletion=common.complete_run),
+        typer.Option(
+            "--run",
+            metavar="RUN",
+            help="Only this run (id, name, prefix, 'last'); repeatable.",
+            autocompletion=complete_run,
+        ),
     ] = None,
-    schema: Annotated[
-        MsprofSchema,
-        typer.Option(help="1.1.0 spells blocks blockDim and mixBlockDim, 1.2.0 blockNum and mixBlockNum."),
-    ] = MsprofSchema.BLOCK_DIM,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file.")] = False,
-    db: DbOption = DEFAULT_DB,
+    schema_version: Annotated[
+        SchemaVersion,
+        typer.Option(help="Declared schema: 1.0.2 has blockDim and mixBlockDim, 1.2.0 blockNum and mixBlockNum."),
+    ] = SchemaVersion.BLOCK_DIM,
 ) -> None:
-    """Write a database in the shape of msprof's, for tools and agents that know that shape."""
-    from opprof_db.cli.rows_out import check_target
-    from opprof_db.scratch import new_file
-    from opprof_db.warehouse import msprof_db as writer
-    from opprof_db.warehouse import resolve
+    """Write runs as an msprof database (TASK, COMPUTE_TASK_INFO, STRING_IDS, …) for tools that read those."""
+    from opprof_db.warehouse.msprof_db.export import export
+    from opprof_db.warehouse.resolve import run_id
 
-    check_target(out, "msprof-db", force=force, db=db)
-    with common.reading(db) as connection:
-        runs = None if not run else [resolve.run_id(connection, name) for name in run]
-    with new_file(out) as path:
-        rows = writer.export(db, path, runs, schema.value)
-    note(f"{rows['TASK']:,} tasks, {rows['TASK_PMU_INFO']:,} metric values, {rows['STRING_IDS']:,} texts in {out}")
-    if not rows["TASK"]:
-        note("no launch on a device is in there; simulated kernels are no tasks")
+    with reading(db) as connection:
+        runs = None if run is None else [run_id(connection, name) for name in run]
+        done = export(connection, output, runs, schema_version)
+    print(
+        f"{output}: {done.tasks:,} tasks of {done.runs:,} runs, {done.metric_values:,} metric values,"
+        f" {done.strings:,} strings"
+    )
+    if done.left_out:
+        note(f"launches left out, for they ran on no device (simulator, or nothing was recorded): {done.left_out}")
+    if done.launches > done.tasks:
+        note(f"launches without a TASK row, for no duration was recorded: {done.launches - done.tasks}")

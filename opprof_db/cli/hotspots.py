@@ -32,22 +32,22 @@ class By(StrEnum):
 _ALL_CORES = {
     By.INSTRUCTION: "SELECT core_kind, pipe, instruction, address, cores, call_count, cycles, max_cycles,"
     " slowest_core, running_time_us, saturated_cores, detail FROM instruction_hotspots WHERE kernel_id = ?"
-    " ORDER BY cycles DESC, address",
+    " ORDER BY saturated_cores > 0 DESC, cycles DESC, address",
     By.LINE: "SELECT core_kind, code, cores, call_count, cycles, max_cycles, running_time_us, saturated_cores"
-    " FROM line_hotspots WHERE kernel_id = ? ORDER BY cycles DESC, code",
+    " FROM line_hotspots WHERE kernel_id = ? ORDER BY saturated_cores > 0 DESC, cycles DESC, code",
     By.PIPE: "SELECT core_kind, pipe, count(*) AS cores, sum(call_count) AS call_count, sum(cycles) AS cycles,"
     " max(cycles) AS max_cycles, sum(wait_cycles) AS wait_cycles, sum(barrier_cycles) AS barrier_cycles,"
     " sum(saturated) AS saturated FROM simulated_pipes WHERE kernel_id = ? GROUP BY core_kind, pipe"
-    " ORDER BY cycles DESC, pipe",
+    " ORDER BY sum(saturated) > 0 DESC, cycles DESC, pipe",
 }
 _ONE_CORE = {
     By.INSTRUCTION: "SELECT pipe, instruction, address, call_count, cycles, running_time_us, saturated, detail"
     " FROM instruction_stats LEFT JOIN instruction_details ON id = detail_id WHERE kernel_id = ? AND core = ?"
-    " ORDER BY cycles DESC, address",
+    " ORDER BY saturated > 0 DESC, cycles DESC, address",
     By.LINE: "SELECT code, call_count, cycles, running_time_us, saturated FROM source_line_stats"
-    " WHERE kernel_id = ? AND core = ? ORDER BY cycles DESC, code",
+    " WHERE kernel_id = ? AND core = ? ORDER BY saturated > 0 DESC, cycles DESC, code",
     By.PIPE: "SELECT pipe, instructions, call_count, cycles, wait_cycles, barrier_cycles, saturated"
-    " FROM simulated_pipes WHERE kernel_id = ? AND core = ? ORDER BY cycles DESC, pipe",
+    " FROM simulated_pipes WHERE kernel_id = ? AND core = ? ORDER BY saturated > 0 DESC, cycles DESC, pipe",
 }
 _TABLE = {By.INSTRUCTION: "instruction_stats", By.LINE: "source_line_stats", By.PIPE: "instruction_stats"}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -51,7 +53,9 @@ _WORDS = ("new", "known", "replaced", "failed", "empty", "foreign")
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Folders with runs below, or single runs.")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH…", help="Folders with runs below, or single runs.", readable=False)
+    ],
     db: DbOption = DEFAULT_DB,
     label: Annotated[
         list[str] | None,
@@ -94,6 +98,8 @@ def ingest(
     Identity is content: a run that is known already, moved, renamed or copied only gets a new location;
     a folder that has grown replaces its former self. Nothing is ever written into the source folders.
     """
+    if hasattr(signal, "SIGPIPE"):  # a reader that goes away must not stop the storing
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     from opprof_db.ingest import options as opts
     from opprof_db.ingest.finding import find
     from opprof_db.ingest.service import fitting_jobs
@@ -177,11 +183,27 @@ def _say(outcome: Outcome, style: Format) -> None:
     parts = [launches] if launches else []
     if outcome.counts.read:
         parts.append(f"{outcome.counts.stored:,} values")
-    if outcome.issues:
-        parts.append(f"{outcome.issues:,} issue{'' if outcome.issues == 1 else 's'}")
+    issues = outcome.issues - outcome.remarks
+    for count, word in ((issues, "issue"), (outcome.remarks, "remark")):
+        if count:
+            parts.append(f"{count:,} {word}{'' if count == 1 else 's'}")
     if outcome.message:
         parts.append(outcome.message)
-    print(f"{outcome.kind:<8}  {run:<8}  {shown(str(outcome.path))}: {shown(', '.join(parts))}", flush=True)
+    _print(f"{outcome.kind:<8}  {run:<8}  {shown(_near(outcome.path))}: {shown(', '.join(parts))}")
+
+
+def _near(path: Path) -> str:
+    """A path as short as it can be said from here."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) and path != here else str(path)
+
+
+def _print(text: str) -> None:
+    """A line on stdout; where nobody reads any more, runs are stored all the same."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 _COLUMNS = (
@@ -205,7 +227,8 @@ def _summarize(outcomes: list[Outcome], dry_run: bool, *, to_stderr: bool) -> No
     values = sum(outcome.counts.stored for outcome in stored)
     nulls = sum(outcome.counts.nulls for outcome in stored)
     lost = sum(outcome.counts.lost for outcome in stored)
-    issues = sum(outcome.issues for outcome in stored)
+    remarks = sum(outcome.remarks for outcome in stored)
+    issues = sum(outcome.issues for outcome in stored) - remarks
     words = [
         f"{kinds[kind]} {kind}" for kind in _WORDS if kinds[kind] or kind in ("new", "known", "replaced", "failed")
     ]
@@ -215,7 +238,12 @@ def _summarize(outcomes: list[Outcome], dry_run: bool, *, to_stderr: bool) -> No
         f"cells:   {read:,} read = {values:,} values + {nulls:,} NULL + {lost:,} lost to issues",
         f"issues:  {issues:,}" + (" (`opprof-db issues` lists them)" if issues and not dry_run else ""),
     ]
-    print("\n".join(lines), file=sys.stderr if to_stderr else sys.stdout)
+    if remarks:
+        lines[-1] += f", {remarks:,} remark{'s' if remarks > 1 else ''}"
+    if to_stderr:
+        note("\n".join(lines))
+    else:
+        _print("\n".join(lines))
 
 
 def _exit(outcomes: list[Outcome], strict: bool, problems: bool) -> None:

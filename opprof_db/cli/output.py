@@ -143,9 +143,9 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape").decode("ascii")
 
 
-def pretty(stream: TextIO) -> bool:
+def pretty(stream: TextIO | None) -> bool:
     """Whether a person looks at the stream: a terminal that is not ``dumb``."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str | None, out: TextIO) -> None:
@@ -158,7 +158,7 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
     if pretty(out):
         _print_pretty(columns, texts, numeric, title)
         return
-    widths = [max([len(column), *(len(text[at]) for text in texts)]) for at, column in enumerate(columns)]
+    widths = [max([len(column), *(min(len(text[at]), _WIDEST) for text in texts)]) for at, column in enumerate(columns)]
 
     def line(cells: Sequence[str]) -> str:
         return "  ".join(
@@ -173,6 +173,8 @@ def _print_table(columns: Sequence[str], rows: list[Sequence[Any]], title: str |
 PROSE = frozenset({"meaning", "message", "purpose", "value", "formula", "missing", "source", "advice", "raw_text"})
 """Columns of sentences: too long ones go on in the next line; in all others they are cut with an ellipsis."""
 _NARROWEST = 12
+_WIDEST = 100
+"""In plain tables a longer cell sticks out, rather than make every line as long as itself."""
 _GAP = 2
 
 
@@ -188,7 +190,8 @@ def _print_pretty(columns: Sequence[str], texts: list[list[str]], numeric: list[
     heads = {at: _broken(columns[at], max(natural[at], 8)) for at in shown_at}
     for at in shown_at:
         natural[at] = max(natural[at], *(len(line) for line in heads[at].split("\n")))
-    widths = _fitted(natural, {at for at in shown_at if not numeric[at]}, console.width)
+    elastic = {at for at in shown_at if not numeric[at] and not columns[at].endswith("_at")}
+    widths = _fitted(natural, elastic, console.width)
     table = Table(
         title=title, box=None, title_justify="left", header_style="bold", pad_edge=False, padding=(0, _GAP, 0, 0)
     )
@@ -201,10 +204,21 @@ def _print_pretty(columns: Sequence[str], texts: list[list[str]], numeric: list[
             overflow="fold" if columns[at] in PROSE else "ellipsis",
         )
     for text in texts:
-        table.add_row(*(Text(text[at], style="dim" if text[at] == NULL else "") for at in shown_at))
+        cells = [text[at] if columns[at] in PROSE else _middle_cut(text[at], widths[at]) for at in shown_at]
+        table.add_row(*(Text(cell, style="dim" if cell == NULL else "") for cell in cells))
     # Where even that is too wide, lines run on in the terminal rather than numbers being cut.
     needed = sum(widths.values()) + _GAP * len(widths)
     (Console(width=needed) if needed > console.width else console).print(table)
+
+
+def _middle_cut(text: str, width: int) -> str:
+    """A text cut in the middle: names of runs and kernels differ at their ends."""
+    from rich.cells import cell_len
+
+    if cell_len(text) <= width or not text.isascii():
+        return text
+    left = (width - 1) // 2
+    return f"{text[:left]}…{text[left + len(text) - width + 1 :]}"
 
 
 def _broken(name: str, width: int) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, KernelArgument, reading, select
+from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, KernelArgument, no_trace, reading, select
 from opprof_db.cli.output import Format, note, print_object, print_rows
 
 EPILOG = """Examples:
@@ -55,7 +55,7 @@ def pipeline(
             )
         ]
         if not known:
-            raise UsageError(f"kernel:{identifier} has no trace", "simulator runs have one; see `opprof-db show`")
+            raise no_trace(connection, identifier)
         if core is not None and core not in known:
             raise UsageError(f"kernel:{identifier} has no core {core!r}", did_you_mean(core, [c for c in known if c]))
         wanted = [core] if core is not None else known[: cores or None]

@@ -48,6 +48,8 @@ def show(
     """Show everything about a run or a launch."""
     from opprof_db.warehouse.labels import subject_named
 
+    if family is not None:
+        _check_family(family)
     with reading(db) as connection:
         subject = subject_named(connection, target)
         if subject.kind == "run":
@@ -63,6 +65,16 @@ def show(
         elif style is Format.TABLE:
             print(f"{chr(10) if number else ''}{title}")
         print_rows(columns, rows, style)
+
+
+def _check_family(family: str) -> None:
+    from opprof_db.catalog import load
+    from opprof_db.errors import UsageError
+    from opprof_db.warehouse.resolve import did_you_mean
+
+    known = load().families
+    if family.lower() not in map(str.lower, known):
+        raise UsageError(f"no CSV family {family!r}", did_you_mean(family, known) or f"there are: {', '.join(known)}")
 
 
 def _as_object(sections: list[Section]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, KernelArgument, reading
+from opprof_db.cli.common import DEFAULT_DB, DbOption, KernelArgument, no_trace, reading
 
 app = typer.Typer(help="Traces in the warehouse: export.", no_args_is_help=True)
 
@@ -34,11 +34,17 @@ def export(
     from opprof_db.warehouse.trace_export import Window
     from opprof_db.warehouse.trace_export import export as write
 
+    if any(edge is not None and edge != edge for edge in (start, end)) or (
+        start is not None and end is not None and start >= end
+    ):
+        raise UsageError(f"--from {start} --to {end} is no stretch of time", "give us on the trace's clock, from < to")
+    if str(output) == "-":
+        raise UsageError("a trace is written to a file", "give -o trace.json")
     with reading(db) as connection:
         identifier = only_kernel(connection, kernel)
         kept = {row[0] for row in connection.execute("SELECT kept FROM trace_files WHERE kernel_id = ?", (identifier,))}
         if not kept:
-            raise UsageError(f"kernel:{identifier} has no trace", "simulator runs have one; see `opprof-db show`")
+            raise no_trace(connection, identifier)
         if "full" not in kept:
             raise UsageError(
                 f"the events of kernel:{identifier} were not kept", "forget the run and ingest it with --trace full"

@@ -104,7 +104,7 @@ def pack_large(taken: Snapshot, state: FileState) -> StoredContent:
     stream = scratch.nameless_file()
     chunks = SpooledChunks(stream, sizes)
     try:
-        for block, _ in blocks(taken.run.root / state.found.rel):
+        for block in blocks(taken.run.root / state.found.rel):
             digest.update(block)
             total += len(block)
             with scratch.explained():

@@ -91,6 +91,10 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
     for data in reading.families:
         drop_uncollected_zeros(data, family, context.collected)
     record = reading.record
+    for family, (there, of) in lacking_cores(reading.families).items():
+        message = f"{family} has {there} of {of} cores: the file was cut off; sums over the kernel are withheld"
+        data = next(data for data in reading.families if data.family == family)
+        data.issues.add("cores_missing", Severity.WARNING, message)
     rows = _fill_facts(record, reading.families)
     _fill_kernel(record, kernel, reading, dump_of(taken, kernel))
     _fill_rollup(record, reading.families, rows)
@@ -117,6 +121,19 @@ def add_traces(record: KernelRecord, result: TraceResult) -> None:
     record.issues += [issue_row(issue) for issue in result.issues]
     for artifact in record.artifacts:
         artifact["status"] = result.statuses.get(artifact["path"], artifact["status"])
+    lacking = [f"{path} ({_TRACE_WORDS[status]})" for path, status in result.statuses.items() if status in _TRACE_WORDS]
+    if lacking:
+        record.values["missing"] = "; ".join(filter(None, (record.values["missing"], *lacking)))
+        record.values["status"] = "partial"
+
+
+_TRACE_WORDS = {
+    "partial": "cut off",
+    "empty": "empty",
+    "lfs_pointer": "a Git LFS pointer",
+    "unrecognised": "not a trace of msopprof",
+    "legacy": "of the older simulator",
+}
 
 
 class _Reading:
@@ -207,7 +224,22 @@ def file_entry(taken: Snapshot, state: FileState, context: Context, record: Kern
 
 def archived(state: FileState, context: Context) -> bool:
     """Whether the file's bytes are kept."""
-    return state.sha256 is not None and (state.found.kind in DEVICE_KINDS or state.size <= context.archive_max)
+    return state.sha256 is not None and (
+        state.found.kind in DEVICE_KINDS | SIMULATOR_KINDS or state.size <= context.archive_max
+    )
+
+
+def lacking_cores(families: list[FamilyData]) -> dict[str, tuple[int, int]]:
+    """Families with fewer cores than the launch's other files -> (how many, of how many)."""
+    cores = {
+        data.family: {
+            (b, s) for group in data.groups for b, s in zip(group.block_ids, group.sub_block_ids, strict=True)
+        }
+        for data in families
+        if data.rows
+    }
+    every = set().union(*cores.values()) if cores else set()
+    return {family: (len(own), len(every)) for family, own in cores.items() if len(own) < len(every)}
 
 
 def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[RollupRow]:
@@ -217,12 +249,13 @@ def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[Rollup
         (core.block_id, core.sub_block_id, core.kind, core.time_us, core.total_cycles, int(core.idle)) for core in cores
     ]
     rows: list[RollupRow] = []
+    short = lacking_cores(families)
     for data in families:
         table = table_name(data.family)
         for group in data.groups:
             values = [group.block_ids, group.sub_block_ids, *group.columns.values()]
             record.facts.append(FactRows(table, tuple(group.columns), values))
-        rolled = roll_up(data, idle)
+        rolled = roll_up(data, idle, whole=data.family not in short)
         flag_extremes(data, rolled)
         rows.extend(rolled)
     return rows
@@ -259,6 +292,8 @@ def _fill_kernel(record: KernelRecord, kernel: KernelFolder, reading: _Reading, 
         message = f"the folder says device {kernel.device_id}, the data device {device}; the data is kept"
         issues.append(Issue("device_differs", Severity.INFO, message, path=kernel.rel))
     missing = _missing(kernel, info, reading.families, mode)
+    if reading.bin is not None and reading.bin.status != "read":
+        missing.append(f"visualize_data.bin ({_BIN_WORDS.get(reading.bin.status, reading.bin.status)})")
     parts = split_kernel_name(name) if name else None
     op_type = info.text("op_type") or (basics.op_type if basics else None)
     duration = info.real("duration_us")
@@ -301,6 +336,9 @@ def _fill_kernel(record: KernelRecord, kernel: KernelFolder, reading: _Reading, 
         issues.append(Issue("duration_unknown", Severity.WARNING, message, path=kernel.rel or None))
 
 
+_BIN_WORDS = {"partial": "parts unreadable", "empty": "no readable block"}
+
+
 def _mhz(value: float | None) -> int | None:
     """A frequency above zero in whole MHz."""
     return int(value) if value is not None and value > 0 and value == int(value) else None
@@ -319,6 +357,8 @@ def _missing(kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], 
         for family in load().families:
             if family not in read:
                 missing.append(f"{family} ({_word(status.get(family, 'absent'))})")
+        for family, (there, of) in lacking_cores(families).items():
+            missing.append(f"{family} ({there} of {of} cores)")
     return missing
 
 

@@ -27,6 +27,8 @@ class Outcome:
     counts: CellCounts = field(default_factory=CellCounts)
     issues: int = 0
     """Rows of ingest_issues."""
+    remarks: int = 0
+    """Those among them that only inform."""
     message: str = ""
 
 

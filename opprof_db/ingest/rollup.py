@@ -90,8 +90,8 @@ def core_table(families: Iterable[FamilyData]) -> list[CoreRow]:
     ]
 
 
-def roll_up(data: FamilyData, idle: set[CoreKey]) -> list[RollupRow]:
-    """Roll up one family file."""
+def roll_up(data: FamilyData, idle: set[CoreKey], *, whole: bool = True) -> list[RollupRow]:
+    """Roll up one family file; where it lacks cores (``whole`` false), sums over the kernel are withheld."""
     rows: list[RollupRow] = []
     summed = _summed()
     for group in data.groups:
@@ -103,7 +103,7 @@ def roll_up(data: FamilyData, idle: set[CoreKey]) -> list[RollupRow]:
         for column, values in group.columns.items():
             metric = data.metrics[column]
             summable = metric.aggregate is Aggregate.SUM
-            with_total = summable or (metric.family, column) in summed
+            with_total = whole and (summable or (metric.family, column) in summed)
             rows.append(_statistics(metric, kind, group, values, working, with_total))
     return rows
 

@@ -26,6 +26,7 @@ from opprof_db.ingest.writing import RunToWrite, note_known, write_run
 from opprof_db.msopprof.layout import KernelFolder, RunFolder
 from opprof_db.warehouse.connection import transaction
 from opprof_db.warehouse.spool import attached
+from opprof_db.warehouse.store import storable
 
 BUFFERED_CELLS = 300_000
 """Cells read ahead before the write lock is taken; about 10 MB. A larger run is streamed from there on."""
@@ -107,7 +108,7 @@ def ingest(
     """
     known = frozenset[str]()
     if connection is not None:
-        known = fully_read(connection)
+        known = fully_read(connection, options)
     with _workers(options.jobs) as pool, _no_cycle_collection():
         for given, run, prepared in _prepared(found.runs, options, known, pool):
             outcome = _finish(connection, database, given, run, prepared, options, pool)
@@ -196,20 +197,20 @@ def _finish(
         return outcome
     try:
         if prepared.known:
-            identity = Identity("same") if connection is None else identify(connection, taken)
+            identity = Identity("same") if connection is None else identify(connection, taken, options)
             if identity.kind == "same":
                 return _note_known(connection, database, writing, identity, outcome, options)
         with read_large(taken, run, prepared.context, dry=connection is None or options.dry_run) as large:
             kernels = _records(prepared, run, pool, large)
             if connection is None or options.dry_run:
-                identity = Identity("new") if connection is None else identify(connection, taken)
+                identity = Identity("new") if connection is None else identify(connection, taken, options)
                 return _dry(outcome, identity, kernels)
             ahead, rest, anything = _read_ahead(kernels)
             if not anything:
                 outcome.kind, outcome.message = "empty", _why_empty(ahead)
                 return outcome
             with attached(connection, large.spool), transaction(connection, database):
-                identity = identify(connection, taken)
+                identity = identify(connection, taken, options)
                 if identity.kind in ("new", "grown", "reread"):
                     return _write(connection, writing, identity, chain(ahead, rest), outcome)
         return _note_known(connection, database, writing, identity, outcome, options)
@@ -218,6 +219,12 @@ def _finish(
     except sqlite3.IntegrityError as error:
         # Nothing of the run is stored; other runs go on. It takes a program error to come here.
         outcome.message = f"could not be stored: {error}; please report this with the folder"
+    except (OverflowError, UnicodeError, ValueError, TypeError, LookupError, AttributeError, AssertionError) as error:
+        # A program error too: it costs this run, not those behind it.
+        if os.environ.get("OPPROF_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        outcome.message = f"internal error ({what}); please report this with the folder; OPPROF_DEBUG=1 shows where"
     return outcome
 
 
@@ -276,10 +283,18 @@ def _write(
     outcome.kind = "new" if identity.kind == "new" else "replaced"
     outcome.run_id = written.run_id
     outcome.counts = written.counts
-    outcome.issues = written.issues
+    outcome.issues, outcome.remarks = written.issues, written.remarks
     outcome.message = written.message
     if identity.kind == "reread":
-        outcome.message = "read anew: an earlier version could not read all of its files"
+        outcome.message = "read anew: what an earlier version could not read, or was not asked for then"
+    elif identity.kind == "new":
+        before = connection.execute(
+            "SELECT max(run_id) FROM run_locations WHERE path = ? AND run_id <> ?",
+            (storable(str(writing.taken.run.root)), written.run_id),
+        ).fetchone()[0]
+        if before is not None:
+            said = f"run {before} came from here with other content and is kept (opprof-db forget {before} removes it)"
+            outcome.message = "; ".join(filter(None, (outcome.message, said)))
     return outcome
 
 
@@ -308,6 +323,7 @@ def _dry(outcome: Outcome, identity: Identity, kernels: Iterator[Assembled]) -> 
     for kernel in kernels:
         outcome.counts += kernel.counts
         outcome.issues += len(kernel.record.issues)
+        outcome.remarks += sum(issue["severity"] == "info" for issue in kernel.record.issues)
         anything = anything or kernel.has_values
         if not anything:
             reasons.append(kernel)
@@ -325,6 +341,9 @@ def _nothing_readable(taken: Snapshot) -> str:
     return "no file could be read"
 
 
+_LOSSES = ("ragged_row", "bad_block_id", "bad_sub_block_id", "cut_off", "not_a_number", "surplus_row")
+
+
 def _why_empty(kernels: list[Assembled]) -> str:
     """What is missing, from the issues of launches that held no value."""
     reasons: dict[str, None] = {}
@@ -333,6 +352,10 @@ def _why_empty(kernels: list[Assembled]) -> str:
             if artifact["status"] in ("empty", "header_only", "unrecognised", "unreadable"):
                 words = artifact["status"].replace("_", " ")
                 reasons.setdefault(f"{artifact['path']} is {words}")
+        for issue in kernel.record.issues:
+            if issue["code"] in _LOSSES:
+                where = f"{issue['path']}, line {issue['line']}" if issue["line"] else issue["path"]
+                reasons.setdefault(f"{where}: {issue['message']}")
     shown = list(reasons)[:4]
     more = f" and {len(reasons) - 4} more" if len(reasons) > 4 else ""
     return "no values to take: " + (", ".join(shown) + more if shown else "no result files")

@@ -7,7 +7,6 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from opprof_db.msopprof.issues import Issue, Severity
@@ -55,7 +54,6 @@ class Snapshot:
     """Distinct (family, header line) pairs, in order."""
     identifying: bool = False
     """Holds a file that no other run can hold by chance (a filled OpBasicInfo, bin or trace)."""
-    oldest_mtime: float | None = None
 
     @property
     def content(self) -> dict[str, str]:
@@ -71,7 +69,7 @@ class Snapshot:
         """SHA-256 over the sorted (path in the run, content hash) pairs of the result files."""
         digest = hashlib.sha256()
         for rel, sha256 in sorted(self.content.items()):
-            digest.update(f"{rel}\0{sha256}\n".encode())
+            digest.update(f"{rel}\0{sha256}\n".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()
 
     def let_go(self) -> None:
@@ -95,9 +93,7 @@ class Snapshot:
         moments = sorted(filter(None, (parse_stamp(s.found.stamp) for s in self.files.values() if s.found.stamp)))
         if moments:
             return moments[0], "file_names"
-        if self.oldest_mtime is not None:
-            return datetime.fromtimestamp(self.oldest_mtime).isoformat(timespec="seconds"), "file_times"
-        return None, None
+        return None, None  # when files were written or copied says nothing about when the run was made
 
 
 def dump_info_of(kernel: KernelFolder) -> str:
@@ -142,13 +138,11 @@ def _read(root: Path, state: FileState, snapshot: Snapshot, hold: bool) -> None:
     digest = hashlib.sha256()
     parts: list[bytes] = []
     size = 0
-    for block, mtime in blocks(f"{root}/{found.rel}"):
+    for block in blocks(f"{root}/{found.rel}"):
         digest.update(block)
         size += len(block)
         if hold or not parts:
             parts.append(block)
-        if found.recognised and (snapshot.oldest_mtime is None or mtime < snapshot.oldest_mtime):
-            snapshot.oldest_mtime = mtime
     state.sha256 = digest.hexdigest()
     state.size = size
     head = parts[0] if parts else b""
@@ -167,8 +161,8 @@ def _first_line(head: bytes) -> str:
     return decode(first).text.replace("\r", "\n").partition("\n")[0]
 
 
-def blocks(path: Path | str) -> Iterator[tuple[bytes, float]]:
-    """(bytes, modification time) of a regular file, in blocks; an empty file yields one empty block.
+def blocks(path: Path | str) -> Iterator[bytes]:
+    """The bytes of a regular file, in blocks; an empty file yields one empty block.
 
     Raises:
         OSError: also when the path turned into a pipe or device meanwhile.
@@ -180,11 +174,11 @@ def blocks(path: Path | str) -> Iterator[tuple[bytes, float]]:
             raise OSError(0, "not a regular file")
         # A buffer of the full block size costs more than reading a file of a few KB into one that fits.
         block = stream.read(min(BLOCK_BYTES, info.st_size + 1))
-        yield block, info.st_mtime
+        yield block
         while block:
             block = stream.read(BLOCK_BYTES if info.st_size > BLOCK_BYTES else 4096)
             if block:
-                yield block, info.st_mtime
+                yield block
 
 
 def load(snapshot: Snapshot, state: FileState) -> bytes:
@@ -196,7 +190,7 @@ def load(snapshot: Snapshot, state: FileState) -> bytes:
     if state.data is not None:
         return state.data
     try:
-        data = b"".join(block for block, _ in blocks(snapshot.run.root / state.found.rel))
+        data = b"".join(blocks(snapshot.run.root / state.found.rel))
     except OSError as error:
         raise ChangedWhileReadingError(state.found.rel) from error
     if hashlib.sha256(data).hexdigest() != state.sha256:

@@ -15,7 +15,7 @@ from opprof_db.ingest.snapshot import ChangedWhileReadingError
 from opprof_db.msopprof.bin_blocks import TRACE, walk_blocks
 from opprof_db.msopprof.issues import Issue, IssueLog, Severity
 from opprof_db.msopprof.pipe_activity import Activity, PipeActivity, PipeActivityBuilder
-from opprof_db.msopprof.trace_events import CounterBatch, EventBatch, FlowBatch
+from opprof_db.msopprof.trace_events import CounterBatch, EventBatch, Flag, FlowBatch
 from opprof_db.msopprof.trace_lanes import TraceKind
 from opprof_db.msopprof.trace_reader import TraceReader, TraceSummary
 from opprof_db.msopprof.walk import CORE_FOLDER
@@ -173,9 +173,24 @@ class _Job:
             TableRows("trace_lanes", _LANE_COLUMNS, self.lanes),
         ]
         if self.files:
-            tables += _activity_tables(self.activity.finish())
+            activity = self.activity.finish()
+            tables += _activity_tables(activity)
+            self._note_beyond(activity)
         spooled = [] if self.waiting is None else self.waiting.tables()
         return TraceResult([table for table in tables if table.rows], spooled, self.issues, self.statuses)
+
+    def _note_beyond(self, activity: Activity) -> None:
+        """Mark events that lie outside of the run, and say so."""
+        if not activity.beyond_events:
+            return
+        if self.waiting is not None:
+            self.waiting.flag(Flag.BEYOND_RUN, activity.run_end_us)
+        message = (
+            f"{activity.beyond_events} events start before 0 or end beyond the run, which ends at"
+            f" {activity.run_end_us:.6g} us; they carry flag {int(Flag.BEYOND_RUN)} and are part of no total"
+        )
+        path = str(self.files[0][1])
+        self.issues.append(Issue("beyond_run", Severity.WARNING, message, path=path, count=activity.beyond_events))
 
 
 _FILE_COLUMNS = (
@@ -306,6 +321,11 @@ class _Waiting:
             for table, columns in _TABLES.items():
                 if "trace_no" in columns:
                     self._spool.delete(self._name(table), "trace_no", number)
+
+    def flag(self, bit: int, end_us: float) -> None:
+        """Mark events that start before 0 or end after ``end_us``."""
+        if self._made:
+            self._spool.flag(self._name("trace_events"), int(bit), end_us)
 
     def tables(self) -> list[SpooledTable]:
         """What the store copies."""

@@ -17,7 +17,7 @@ from opprof_db.ingest.options import IngestOptions
 from opprof_db.ingest.snapshot import Snapshot
 from opprof_db.msopprof.device_csv import CellCounts
 from opprof_db.msopprof.issues import Issue, Severity
-from opprof_db.warehouse.store import KernelRecord, Store
+from opprof_db.warehouse.store import KernelRecord, Store, storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Written:
     run_id: int
     counts: CellCounts
     issues: int
+    remarks: int
     message: str
 
 
@@ -62,8 +63,8 @@ def write_run(
     for kernel in kernels:
         values = kernel.record.values
         path = values["source_path"]
-        kernel_id = store.kernel(run_id, kernel.record, kept.kernel_ids.get(path))
-        _label_kernel(connection, kernel_id, kept.kernel_labels.get(path, {}), "user")
+        kernel_id = store.kernel(run_id, kernel.record, kept.kernel_ids.get(storable(path)))
+        _label_kernel(connection, kernel_id, kept.kernel_labels.get(storable(path), {}), "user")
         _label_kernel(connection, kernel_id, writing.options.path_labels(path), "path")
         counts += kernel.counts
         modes.add(values["mode"])
@@ -92,8 +93,10 @@ def write_run(
     if identity.run_id is not None:
         _restore_kept(connection, run_id, kept)
     note_known(connection, writing, run_id, whole=True)
-    issues = connection.execute("SELECT count(*) FROM ingest_issues WHERE run_id = ?", (run_id,)).fetchone()[0]
-    return Written(run_id, counts, issues, _words(incomplete, missing, writing.chip))
+    issues, remarks = connection.execute(
+        "SELECT count(*), count(*) FILTER (WHERE severity = 'info') FROM ingest_issues WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    return Written(run_id, counts, issues, remarks, _words(incomplete, missing, writing.chip))
 
 
 def _run_row(writing: RunToWrite, kept: _Kept) -> dict[str, Any]:
@@ -179,7 +182,7 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
         }
         holder.contents.clear()
         folder = found.folder.removesuffix("/dump") if found.folder != "dump" else ""
-        store.artifact(run_id, kernels.get(folder), row, contents)
+        store.artifact(run_id, kernels.get(storable(folder)), row, contents)
         if state.problem is not None:
             store.insert("ingest_issues", {"run_id": run_id, "kernel_id": None, **issue_row(state.problem)})
     problems = list(taken.run.problems)
@@ -199,7 +202,7 @@ def _write_others(connection: sqlite3.Connection, store: Store, run_id: int, wri
 def note_known(connection: sqlite3.Connection, writing: RunToWrite, run_id: int, *, whole: bool) -> str:
     """A run was seen (again): remember the place and what the user said; returns what changed, in words."""
     moment = now()
-    path = str(writing.taken.run.root)
+    path = storable(str(writing.taken.run.root))
     had = connection.execute(
         "SELECT content FROM run_locations WHERE run_id = ? AND path = ?", (run_id, path)
     ).fetchone()

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 
 from opprof_db.catalog import BASIC_INFO, Metric, SqlType
 from opprof_db.msopprof.cells import BadCellError, is_missing, to_number
-from opprof_db.msopprof.device_csv import CellCounts, ExtraCell, count_cells, fit_row, read_extra
+from opprof_db.msopprof.device_csv import CellCounts, ExtraCell, count_cells, drop_last_cell, fit_row, read_extra
 from opprof_db.msopprof.headers import WHOLE_KERNEL_BLOCK, WHOLE_KERNEL_SUB_BLOCK, HeaderPlan, plan_header
 from opprof_db.msopprof.issues import IssueLog, Severity
-from opprof_db.msopprof.text import decode, split_lines
+from opprof_db.msopprof.text import decode, ends_open, split_lines
 
 FREQUENCY_COLUMNS = frozenset({"current_freq_mhz", "rated_freq_mhz"})
 NAME_COLUMN = "name"
@@ -88,6 +88,15 @@ def read_basic_info(data: bytes, path: str | None = None) -> BasicInfo:
     info.status = "read"
     number, line = rows[0]
     cells = _fit_named_row(line.split(","), plan)
+    if (
+        cells is not None
+        and plan.trailing
+        and not line.endswith(",")
+        and number == len(lines)
+        and ends_open(decoded.text)
+    ):
+        cells = drop_last_cell(issues, cells, plan.names[-1], number)
+        info.counts += CellCounts(lost=1, nulls=-1)
     if cells is None:
         _lose_row(info, number, line, "ragged_row", f"the header names {len(plan.names)} cells")
     else:

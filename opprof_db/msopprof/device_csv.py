@@ -27,7 +27,7 @@ from opprof_db.msopprof.headers import (
 )
 from opprof_db.msopprof.issues import IssueLog, Severity
 from opprof_db.msopprof.names import core_kind
-from opprof_db.msopprof.text import decode, split_lines
+from opprof_db.msopprof.text import decode, ends_open, split_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +118,11 @@ def read_family(family: str, data: bytes, path: str | None = None) -> FamilyData
                 result.status, result.header = "read", plan.names
                 _keep(result, plan, rows, read=len(rows) * len(plan.names), lost=0)
                 return result
-    _read_closely(result, split_lines(decoded.text))
+    _read_closely(result, split_lines(decoded.text), open_end=ends_open(decoded.text))
     return result
 
 
-def _read_closely(result: FamilyData, lines: list[str]) -> None:
+def _read_closely(result: FamilyData, lines: list[str], *, open_end: bool) -> None:
     """Everything that is not the usual case."""
     issues, family = result.issues, result.family
     if not lines:
@@ -151,7 +151,7 @@ def _read_closely(result: FamilyData, lines: list[str]) -> None:
         issues.add("header_only", Severity.WARNING, "only a header line: no values were written", line=1)
         return
     result.status = "read"
-    _read_rows(result, plan, lines)
+    _read_rows(result, plan, lines, open_end=open_end)
 
 
 def _why_unrecognised(family: str, header: str) -> str:
@@ -160,7 +160,7 @@ def _why_unrecognised(family: str, header: str) -> str:
     return f"no column of {family} in the first line: not a msopprof {family} file"
 
 
-def _read_rows(result: FamilyData, plan: HeaderPlan, lines: list[str]) -> None:
+def _read_rows(result: FamilyData, plan: HeaderPlan, lines: list[str], *, open_end: bool) -> None:
     """Row by row, cell by cell: one bad cell costs one cell, one bad row costs one row."""
     width = len(plan.names)
     rows: list[Row] = []
@@ -178,7 +178,12 @@ def _read_rows(result: FamilyData, plan: HeaderPlan, lines: list[str]) -> None:
             message = f"{count} cells where the header names {width}"
             result.issues.add("ragged_row", Severity.WARNING, message, line=number, raw=line, cells=count)
             continue
-        endings.add(line.count(",") + 1 - width)
+        cut = open_end and number == len(lines) and bool(plan.trailing) and not line.endswith(",")
+        if cut:
+            cells = drop_last_cell(result.issues, cells, plan.names[-1], number)
+            lost += 1
+        else:
+            endings.add(line.count(",") + 1 - width)
         read += width
         key = _row_key(result, plan, cells, number, seen)
         if key is None:
@@ -209,6 +214,13 @@ def _read_rows(result: FamilyData, plan: HeaderPlan, lines: list[str]) -> None:
             "some lines end in a comma and others do not; values were kept under their headers",
         )
     _keep(result, plan, rows, read=read, lost=lost)
+
+
+def drop_last_cell(issues: IssueLog, cells: Sequence[str], column: str, number: int) -> Sequence[str]:
+    """The cells of a line in which the file ends: the last one may be half of a number, so it is lost."""
+    message = "the file ends within this line: its last value may be cut off and is not kept"
+    issues.add("cut_off", Severity.WARNING, message, line=number, column=column, raw=cells[-1], cells=1)
+    return [*cells[:-1], ""]
 
 
 def count_cells(line: str) -> int:

@@ -116,6 +116,8 @@ class Activity:
     """Any SET or WAIT in the run: without, "no waiting" means "not collected"."""
     heads_collected: bool
     impossible_events: int
+    beyond_events: int
+    """Those of them that start before 0 or end beyond the run."""
     run_end_us: float
     """Where the run ended, as told or as the events say: what ends later (or starts below 0) was impossible."""
 
@@ -138,6 +140,7 @@ class PipeActivityBuilder:
         self._truncated: set[str | None] = set()
         self._flags = False
         self._heads = False
+        self._beyond = 0
 
     def add(self, events: EventBatch) -> None:
         """Take in the events of a batch."""
@@ -236,6 +239,7 @@ class PipeActivityBuilder:
             flags_collected=self._flags,
             heads_collected=self._heads,
             impossible_events=sum(pipe.impossible_events for pipe in pipes),
+            beyond_events=self._beyond,
             run_end_us=run_end,
         )
 
@@ -262,7 +266,9 @@ class PipeActivityBuilder:
             starts, ends = self._store.take((core, pipe, kind))
             wrong = (starts < 0) | (ends > run_end)
             if wrong.any():
-                impossible += int(np.count_nonzero(wrong))
+                count_wrong = int(np.count_nonzero(wrong))
+                impossible += count_wrong
+                self._beyond += count_wrong
                 if kind is Kind.WORK:
                     with_impossible = Union(starts, ends).length
                 starts, ends = starts[~wrong], ends[~wrong]

@@ -40,6 +40,11 @@ def _decode_as(data: bytes, encoding: str, *, bom: bool) -> Decoded:
         return Decoded(data.decode(fallback, errors="replace"), fallback, bom, damaged=True)
 
 
+def ends_open(text: str) -> bool:
+    """Whether the last line has no end: a file that was cut off, or one that somebody edited."""
+    return bool(text) and not text.endswith(("\n", "\r"))
+
+
 def split_lines(text: str) -> list[str]:
     r"""Lines ended by ``\n``, ``\r\n`` or ``\r`` alone; a final line end opens no new line.
 

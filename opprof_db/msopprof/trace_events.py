@@ -82,6 +82,8 @@ class Flag(IntFlag):
     """A B without E, an E without B, or a flow with one end; its missing fields are ``None``."""
     MENDED = 8
     """Some field could not be kept; an issue says which."""
+    BEYOND_RUN = 16
+    """It starts before 0 or ends far beyond all others: part of no total."""
 
 
 _KINDS = {

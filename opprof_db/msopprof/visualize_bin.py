@@ -31,6 +31,7 @@ from opprof_db.msopprof.bin_roofline import CoreOccupancy, RooflinePoint, read_o
 from opprof_db.msopprof.bin_source import SourceFiles
 from opprof_db.msopprof.bin_stalls import StallSample, read_top_stalls
 from opprof_db.msopprof.bin_values import Node, PayloadError, Place, parse_payload
+from opprof_db.msopprof.cells import MAX_INTEGER
 from opprof_db.msopprof.issues import IssueLog, Severity
 
 LARGEST_JSON = 128 << 20
@@ -46,7 +47,7 @@ class BlockStatus:
     name: str
     version: int | None
     size: int
-    """As declared."""
+    """As declared, at most 2^63-1."""
     status: str
     """``read``, ``trace`` (for the trace reader), ``not_asked_for``, ``repeated``, ``unknown``, ``cut``,
     ``too_large`` or ``unparsable``."""
@@ -97,7 +98,13 @@ def read_bin(path: Path, label: str | None = None, *, cache_lines: bool = False)
             message = f"cannot be read: {error.strerror or error}"
             reader.data.issues.add("unreadable_file", Severity.ERROR, message, offset=block.offset)
             status = "unparsable"
-        reader.data.blocks.append(BlockStatus(block.offset, block.type, block.name, block.version, block.size, status))
+        if block.size > MAX_INTEGER:
+            message = f"block type {block.type} declares {block.size} bytes; kept as the largest size that fits"
+            reader.data.issues.add(
+                "integer_too_large", Severity.WARNING, message, raw=str(block.size), offset=block.offset
+            )
+        size = min(block.size, MAX_INTEGER)
+        reader.data.blocks.append(BlockStatus(block.offset, block.type, block.name, block.version, size, status))
     return reader.data
 
 

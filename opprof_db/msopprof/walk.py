@@ -105,15 +105,6 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
         return
     for entry in listed:
         inner = f"{rel}/{entry.name}" if rel else entry.name
-        if _unprintable(entry.name):
-            result.problems.append(
-                _problem(
-                    "bad_file_name",
-                    _visible(inner),
-                    "the name holds control characters or undecodable bytes; skipped",
-                )
-            )
-            continue
         try:
             if entry.is_symlink() and not _link_allowed(root, entry, inner, result):
                 continue
@@ -131,15 +122,6 @@ def _scan(root: Path, rel: str, result: WalkResult) -> Iterator[str]:
 def _looks_renamed(name: str) -> bool:
     """``PipeUtilization (1).csv``, ``copy of Memory.csv``: matched loosely, but only to say so."""
     return name.lower().endswith(".csv") and any(family in name for family in (*load().families, BASIC_INFO))
-
-
-def _visible(name: str) -> str:
-    """A file name fit to be stored and printed: what is not printable is written as an escape."""
-    return name.encode("unicode_escape", "backslashreplace").decode("ascii")
-
-
-def _unprintable(name: str) -> bool:
-    return any(ord(char) < 32 or 0xD800 <= ord(char) <= 0xDFFF for char in name)
 
 
 def _link_allowed(root: Path, entry: os.DirEntry[str], rel: str, result: WalkResult) -> bool:

@@ -49,14 +49,30 @@ def explain(error: sqlite3.Error, path: Path) -> DatabaseError:
     return DatabaseError(f"{path}: {text}")
 
 
+def there(path: Path) -> bool:
+    """Whether the file exists.
+
+    Raises:
+        DatabaseError: that cannot be seen.
+    """
+    try:
+        return path.exists()
+    except OSError as error:
+        raise DatabaseError(
+            f"{path} cannot be looked at: {error.strerror or error}", "check the permissions of its folder"
+        ) from error
+
+
 def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """Open for writing, in autocommit mode (transactions are begun explicitly), foreign keys on.
 
     Raises:
         DatabaseError: the file cannot be opened or is no SQLite database.
     """
-    if not create and not path.exists():
+    if not create and not there(path):
         raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
+    if there(path) and path.is_dir():
+        raise DatabaseError(f"{path} is a folder", "give a file with --db")
     if create and not path.parent.is_dir():
         raise DatabaseError(f"{path.parent}: no such folder", "create it first, or give another --db FILE")
     mode = "rwc" if create else "rw"

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from opprof_db.errors import DatabaseError, UsageError
-from opprof_db.warehouse.connection import explain
+from opprof_db.warehouse.connection import explain, there
 from opprof_db.warehouse.costly import MAX_VALUE_BYTES, install
 from opprof_db.warehouse.resolve import did_you_mean
 
@@ -94,8 +94,10 @@ def open_readonly(path: Path) -> sqlite3.Connection:
     Raises:
         DatabaseError: missing, damaged, or in a state that only a writer can bring in order.
     """
-    if not path.exists():
+    if not there(path):
         raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
+    if path.is_dir():
+        raise DatabaseError(f"{path} is a folder", "give a file with --db")
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -174,6 +176,8 @@ def guarded(path: Path, watch: _Watch) -> Iterator[sqlite3.Connection]:
             connection.setlimit(limit, value)
         install(connection, watch, watch.refuse)
         connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
+        # SQLite makes these tables when they are first named, which the authorizer would refuse.
+        connection.execute("SELECT count(*) FROM json_each('[]'), json_tree('[]')")
         connection.set_authorizer(_authorize)
         yield connection
     finally:

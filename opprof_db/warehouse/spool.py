@@ -88,6 +88,12 @@ class _Filler:
         """Take rows out again."""
         self._connection.execute(f"DELETE FROM {table} WHERE {column} = ?", (value,))
 
+    def flag(self, table: str, bit: int, end_us: float) -> None:
+        """Mark events that start before 0 or end after ``end_us``."""
+        self._connection.execute(
+            f"UPDATE {table} SET flags = flags | ? WHERE ts_us < 0 OR ts_us + dur_us > ?", (bit, end_us)
+        )
+
     def finish(self) -> None:
         """Make the database whole."""
         self._connection.execute("COMMIT")
@@ -140,6 +146,10 @@ class Spool:
     def delete(self, table: str, column: str, value: int) -> None:
         """Take rows out again."""
         self._do(("delete", table, column, value))
+
+    def flag(self, table: str, bit: int, end_us: float) -> None:
+        """Set a bit of ``flags`` in events that start before 0 or end after ``end_us``."""
+        self._do(("flag", table, bit, end_us))
 
     def finish(self) -> None:
         """No more rows; may be called again."""

@@ -86,7 +86,8 @@ class Store:
     def insert(self, table: str, values: dict[str, Any]) -> int:
         """Insert one row; returns its rowid."""
         statement = self._insert_statement(table, tuple(values))
-        return int(self._connection.execute(statement, tuple(values.values())).lastrowid or 0)
+        row = tuple(map(storable, values.values()))
+        return int(self._connection.execute(statement, row).lastrowid or 0)
 
     def bulk(self, table: str, columns: tuple[str, ...], rows: Iterable[Sequence[Any]]) -> None:
         """Insert many rows."""
@@ -197,6 +198,13 @@ class Store:
                 found[0] if found else self.insert("metrics", {"family": family, "vendor_name": vendor, "known": 0})
             )
         return self._metrics[key]
+
+
+def storable(value: Any) -> Any:
+    r"""The value; a file name with bytes that are no UTF-8 has them written as ``\xd3``."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    return value
 
 
 def derived_name(column: str) -> str:

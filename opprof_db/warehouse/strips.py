@@ -17,7 +17,7 @@ def work_strips(
         "SELECT l.pipe, e.ts_us, e.ts_us + e.dur_us FROM trace_lanes l JOIN trace_events e"
         " ON e.kernel_id = l.kernel_id AND e.trace_no = l.trace_no AND e.lane = l.lane"
         " WHERE l.kernel_id = ? AND l.core = ? AND l.pipe IS NOT NULL AND e.kind = 0 AND e.dur_us >= 0"
-        " AND e.ts_us >= 0 ORDER BY e.ts_us",
+        " AND e.ts_us >= 0 AND e.flags & 16 = 0 ORDER BY e.ts_us",
         (kernel_id, core),
     )
     for pipe, start, end in rows:

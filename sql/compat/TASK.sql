@@ -1,47 +1,32 @@
--- Launches on a device in the shape of the msprof database's TASK. Simulated kernels are no tasks and are left out.
--- Grain: kernel (one launch on one device)
+-- Launches with a recorded duration, in the shape of msprof's TASK table.
+-- startNs and endNs are derived (see msprof_launches): their difference is the recorded duration, their place in time
+-- is not. Launches without a recorded duration, and those of a simulator, have no row.
+-- Grain: kernel with a recorded duration
 -- Columns:
---   startNs       ns; derived: start of the run (local time read as UTC) plus the durations of the run's launches before
---   endNs         ns; derived: startNs plus the task duration; NULL when the duration was not recorded
---   deviceId      device
---   connectionId  the kernel's id; nothing on the host is connected to it
---   globalTaskId  the kernel's id
---   globalPid     process on the host
---   taskType      STRING_IDS: AI_VECTOR_CORE, AI_CORE, MIX_AIC, MIX_AIV or N/A
---   contextId     4294967295: no sub-task
---   streamId      NULL: msopprof records none
---   taskId        place of the launch in its run, from 0
---   modelId       4294967295: no model
--- Example: SELECT globalTaskId, endNs - startNs AS duration_ns FROM TASK ORDER BY duration_ns DESC LIMIT 5
+--   startNs       derived start, ns since 1970 with the local time of the run read as UTC
+--   endNs         startNs + task duration, ns
+--   deviceId      device; -1 when not recorded
+--   connectionId  link to the call on the host; always NULL: msopprof records none
+--   globalTaskId  identifier of the launch, unique and stable: kernel_id of the other views
+--   globalPid     process that launched the kernel
+--   taskType      string id of AI_CORE, AI_VECTOR_CORE, MIX_AIC, MIX_AIV or N/A
+--   contextId     4294967295, msprof's mark for none
+--   streamId      always NULL: msopprof records none
+--   taskId        the same as globalTaskId
+--   modelId       4294967295, msprof's mark for none
+-- Example: SELECT globalTaskId, endNs - startNs AS duration_ns FROM TASK ORDER BY duration_ns DESC LIMIT 10
 SELECT
-    CAST(strftime('%s', coalesce(r.started_at, '1970-01-01')) AS INTEGER) * 1000000000
-    + coalesce(sum(CAST(round(k.duration_us * 1000) AS INTEGER)) OVER earlier, 0) AS startNs,
-    CAST(strftime('%s', coalesce(r.started_at, '1970-01-01')) AS INTEGER) * 1000000000
-    + coalesce(sum(CAST(round(k.duration_us * 1000) AS INTEGER)) OVER earlier, 0)
-    + CAST(round(k.duration_us * 1000) AS INTEGER) AS endNs,
-    k.device_id AS deviceId,
-    k.id AS connectionId,
-    k.id AS globalTaskId,
+    l.start_ns AS startNs,
+    l.end_ns AS endNs,
+    l.device_id AS deviceId,
+    CAST(NULL AS INTEGER) AS connectionId,
+    l.kernel_id AS globalTaskId,
     k.pid AS globalPid,
-    CASE
-        WHEN k.op_type = 'vector' THEN 2
-        WHEN k.op_type IN ('cube', 'AiCore') THEN 1
-        WHEN k.op_type = 'mix' AND k.name LIKE '%\_mix\_aiv' ESCAPE '\' THEN 4
-        WHEN k.op_type = 'mix' THEN 3
-        ELSE 0
-    END AS taskType,
+    l.task_type_id AS taskType,
     4294967295 AS contextId,
-    NULL AS streamId,
-    row_number() OVER (
-        PARTITION BY k.run_id
-        ORDER BY k.device_id, k.captured_at, k.launch_index, k.id
-    ) - 1 AS taskId,
+    CAST(NULL AS INTEGER) AS streamId,
+    l.kernel_id AS taskId,
     4294967295 AS modelId
-FROM kernels AS k
-INNER JOIN runs AS r ON r.id = k.run_id
-WHERE k.mode <> 'simulator'
-WINDOW earlier AS (
-    PARTITION BY k.run_id, k.device_id
-    ORDER BY k.captured_at, k.launch_index, k.id
-    ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
-);
+FROM msprof_launches AS l
+INNER JOIN kernels AS k ON k.id = l.kernel_id
+WHERE l.end_ns IS NOT NULL;

@@ -1,19 +1,15 @@
--- Runs as if each was one execution of a model: msopprof knows no models.
--- Grain: run
+-- Total time and calls per model, as skills around msprof ask for them: msopprof knows no models, so all launches are one.
+-- Grain: model
 -- Columns:
---   model_id    4294967295: no model
---   run_id      identifier of the run
---   model_name  folder name of the run
---   total_time  sum of the recorded task durations, us; NULL when none was recorded
---   op_count    launches
--- Example: SELECT model_name, total_time FROM model_summary ORDER BY total_time DESC LIMIT 5
+--   model_id    4294967295, msprof's mark for none
+--   op_count    operators
+--   call_times  launches with a recorded duration
+--   total_time  sum of the recorded task durations, us
+-- Example: SELECT model_id, op_count, total_time FROM model_summary
 SELECT
-    4294967295 AS model_id,
-    r.id AS run_id,
-    r.name AS model_name,
-    sum(CAST(k.duration_us AS REAL)) AS total_time,
-    count(*) AS op_count
-FROM kernels AS k
-INNER JOIN runs AS r ON r.id = k.run_id
-WHERE k.mode <> 'simulator'
-GROUP BY r.id;
+    model_id,
+    count(DISTINCT op_name) AS op_count,
+    count(*) AS call_times,
+    sum(total_time) AS total_time
+FROM task_summary
+GROUP BY model_id;

@@ -1,22 +1,32 @@
--- Operators by name with their launches and total time.
--- Grain: operator name, kind of accelerator
+-- Operators with their total time and calls, as skills around msprof ask for them.
+-- Grain: operator name
 -- Columns:
---   op_name     full kernel name, else the folder's
---   op_type     AI_VECTOR_CORE (vector), AI_CORE (cube, AiCore), MIX_AIC or MIX_AIV (mix), N/A
---   total_time  sum of the recorded task durations, us; NULL when none was recorded
---   call_times  launches
---   task_id     id of the first of these launches
---   model_id    4294967295: no model
--- Example: SELECT op_name, total_time, call_times FROM op_summary ORDER BY total_time DESC LIMIT 5
+--   op_name     kernel name without _mix_aic/_mix_aiv, hash and tiling key
+--   op_type     AI_VECTOR_CORE (vector), AI_CORE (cube, and AiCore of 310P), MIX_AIC or MIX_AIV (mix, by the end of the
+--               name), N/A when not recorded; several, with slashes between, when launches of the name differ
+--   total_time  sum of the recorded task durations, us
+--   call_times  launches with a recorded duration
+--   task_id     globalTaskId of the slowest of them
+--   model_id    4294967295, msprof's mark for none
+-- Example: SELECT op_name, op_type, total_time, call_times FROM op_summary ORDER BY total_time DESC LIMIT 20
 SELECT
-    n.value AS op_name,
-    y.value AS op_type,
-    sum(CAST(k.duration_us AS REAL)) AS total_time,
+    t.op_name,
+    types.op_type,
+    sum(t.total_time) AS total_time,
     count(*) AS call_times,
-    min(c.globalTaskId) AS task_id,
+    min(CASE WHEN t.place = 1 THEN t.task_id END) AS task_id,
     4294967295 AS model_id
-FROM COMPUTE_TASK_INFO AS c
-INNER JOIN kernels AS k ON k.id = c.globalTaskId
-INNER JOIN STRING_IDS AS n ON n.id = c.name
-INNER JOIN STRING_IDS AS y ON y.id = c.taskType
-GROUP BY n.value, y.value;
+FROM (
+    SELECT
+        op_name,
+        total_time,
+        task_id,
+        row_number() OVER (PARTITION BY op_name ORDER BY total_time DESC, task_id) AS place
+    FROM task_summary
+) AS t
+INNER JOIN (
+    SELECT op_name, group_concat(op_type, '/') AS op_type
+    FROM (SELECT DISTINCT op_name, op_type FROM task_summary ORDER BY op_name, op_type) AS met
+    GROUP BY op_name
+) AS types ON types.op_name = t.op_name
+GROUP BY t.op_name, types.op_type;

@@ -1,24 +1,37 @@
--- Launches with name, kind of accelerator and time.
--- Grain: kernel (one launch on one device)
+-- Launches with a recorded duration, one row each, as skills around msprof ask for them.
+-- Grain: kernel with a recorded duration
 -- Columns:
---   task_id     the kernel's id
---   op_name     full kernel name, else the folder's
---   op_type     kind of accelerator, as in op_summary
---   device_id   device
---   start_time  ns; derived, see TASK
---   task_time   task duration, us; NULL when not recorded
---   block_dim   blocks launched
---   model_id    4294967295: no model
--- Example: SELECT op_name, task_time FROM task_summary ORDER BY task_time DESC LIMIT 5
+--   task_id        globalTaskId of the launch
+--   op_name        kernel name without _mix_aic/_mix_aiv, hash and tiling key
+--   kernel_name    full kernel name
+--   op_type        AI_VECTOR_CORE, AI_CORE, MIX_AIC, MIX_AIV or N/A, as in msprof_launches
+--   total_time     task duration, us
+--   start_ns       derived start, as in TASK, ns
+--   end_ns         derived end, as in TASK, ns
+--   device_id      device; -1 when not recorded
+--   stream_id      always NULL: msopprof records none
+--   model_id       4294967295, msprof's mark for none
+--   step_id        identifier of the run: msopprof knows no steps
+--   step_name      folder name of the run
+--   block_dim      blocks launched
+--   mix_block_dim  blocks of the other core kind in a mix kernel; NULL when not mix
+-- Example: SELECT op_name, total_time, block_dim FROM task_summary ORDER BY total_time DESC LIMIT 20
 SELECT
-    t.globalTaskId AS task_id,
-    coalesce(k.name, k.folder_name, 'N/A') AS op_name,
-    y.value AS op_type,
-    t.deviceId AS device_id,
-    t.startNs AS start_time,
-    CAST(k.duration_us AS REAL) AS task_time,
+    l.kernel_id AS task_id,
+    l.operator AS op_name,
+    l.name AS kernel_name,
+    l.task_type AS op_type,
+    l.duration_us AS total_time,
+    l.start_ns,
+    l.end_ns,
+    l.device_id,
+    CAST(NULL AS INTEGER) AS stream_id,
+    4294967295 AS model_id,
+    l.run_id AS step_id,
+    r.name AS step_name,
     k.block_dim,
-    t.modelId AS model_id
-FROM TASK AS t
-INNER JOIN kernels AS k ON k.id = t.globalTaskId
-INNER JOIN STRING_IDS AS y ON y.id = t.taskType;
+    k.mix_block_dim
+FROM msprof_launches AS l
+INNER JOIN kernels AS k ON k.id = l.kernel_id
+INNER JOIN runs AS r ON r.id = l.run_id
+WHERE l.duration_us IS NOT NULL;

@@ -14,6 +14,7 @@
 --   call_count     times executed, over all cores
 --   cycles         cycles over all cores
 --   share_of_pipe  cycles / cycles of all instructions of the pipe in this kernel and core kind (0..1)
+--   saturated_cores  cores whose counter stopped at 2^31-1: they come first, their cycles are in no sum
 --   max_cycles     cycles of the core that spent most
 --   slowest_core   that core
 --   detail         operands there
@@ -28,6 +29,7 @@ SELECT
     call_count,
     cycles,
     1.0 * cycles / nullif(sum(cycles) OVER (PARTITION BY kernel_id, core_kind, pipe), 0) AS share_of_pipe,
+    saturated_cores,
     max_cycles,
     slowest_core,
     detail
@@ -35,5 +37,5 @@ FROM instruction_hotspots
 WHERE
     run_id BETWEEN coalesce(:run_id, 0) AND coalesce(:run_id, 9223372036854775807)
     AND kernel_id BETWEEN coalesce(:kernel_id, 0) AND coalesce(:kernel_id, 9223372036854775807)
-ORDER BY cycles DESC, kernel_id, address
+ORDER BY saturated_cores > 0 DESC, cycles DESC, kernel_id, address
 LIMIT :limit;

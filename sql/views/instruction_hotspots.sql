@@ -70,4 +70,4 @@ FROM (
         )
 ) AS ranked
 WHERE place = 1
-ORDER BY cycles DESC;
+ORDER BY saturated_cores > 0 DESC, cycles DESC;

@@ -37,4 +37,4 @@ FROM kernel_overview AS k
 CROSS JOIN source_line_stats AS s
 WHERE s.kernel_id = k.kernel_id
 GROUP BY k.kernel_id, k.run_id, k.run, k.started_at, k.operator, s.core_kind, s.code, s.file, s.line
-ORDER BY cycles DESC;
+ORDER BY saturated_cores > 0 DESC, cycles DESC;

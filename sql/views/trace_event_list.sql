@@ -16,7 +16,7 @@
 --   detail         operands
 --   process_bytes  bytes processed
 --   pair           identifier of a SET/WAIT pair
---   flags          1 no usable time, 2 ends before its start, 4 unmatched, 8 mended
+--   flags          1 no usable time, 2 ends before its start, 4 unmatched, 8 mended, 16 outside of the run
 --   run_id         identifier of the run
 --   started_at     start of the run, local time (ISO 8601)
 --   operator       kernel name without _mix_aic/_mix_aiv, hash and tiling key; NULL when unknown

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opprof_db.msopprof.basic_info import BasicInfo, read_basic_info, read_op_basic_info_text
+from tests import small
 from tests.small import BASIC_HEADER
 
 
@@ -99,3 +100,13 @@ def test_no_bytes_raise(content: bytes) -> None:
 @given(st.text(alphabet="kv,.01NA/-\n\r ", max_size=80))
 def test_accounting_holds_for_any_row(row: str) -> None:
     assert_accounting(read_basic_info(f"{BASIC_HEADER}\n{row}".encode()))
+
+
+def test_a_number_in_which_the_file_ends_is_lost() -> None:
+    info = read_basic_info(small.basic_info("k", "5.5").rstrip("\n")[:-3].encode())
+    assert info.real("duration_us") == 5.5
+    assert info.whole("rated_freq_mhz") is None
+    (issue,) = info.issues
+    assert (issue.code, issue.column, issue.raw) == ("cut_off", "Rated Freq", "18")
+    assert info.counts.read == info.counts.stored + info.counts.nulls + info.counts.lost
+    assert info.counts.lost == 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from opprof_db.catalog import load
 from opprof_db.msopprof import device_csv
 from opprof_db.msopprof.device_csv import FamilyData, read_family
-from opprof_db.msopprof.text import split_lines
+from opprof_db.msopprof.text import ends_open, split_lines
 
 
 def read(text: str | bytes, family: str = "PipeUtilization") -> FamilyData:
@@ -266,7 +266,7 @@ def test_the_fast_path_reads_what_the_close_look_reads(rows: list[str]) -> None:
     text = "\n".join([f"{HEADER},", *(row.rstrip(",") + "," for row in rows)])
     usual = read(text)
     close = FamilyData("PipeUtilization", "empty", device_csv.IssueLog(), "utf-8")
-    device_csv._read_closely(close, split_lines(text))
+    device_csv._read_closely(close, split_lines(text), open_end=ends_open(text))
     assert usual.counts == close.counts
     for column in usual.metrics:
         assert values(usual, column) == values(close, column)
@@ -278,3 +278,21 @@ def test_the_fast_path_converts_decimals_as_python_does() -> None:
     rows = "\n".join(f"{at},vector0,{number}," for at, number in enumerate(numbers))
     data = read(f"block_id,sub_block_id,aiv_time(us),\n{rows}\n")
     assert list(data.groups[0].columns["aiv_time_us"]) == [float(number) for number in numbers]
+
+
+CUT_HEADER = "block_id,sub_block_id,aiv_time(us),aiv_total_cycles,"
+
+
+@pytest.mark.parametrize("end", ["12345", "1234", "123", "12", "1"])
+def test_a_number_in_which_the_file_ends_is_lost_and_not_shortened(end: str) -> None:
+    data = read_family("PipeUtilization", f"{CUT_HEADER}\n0,vector0,1.5,99999,\n1,vector0,1.5,{end}".encode())
+    assert [value for _, _, value in data.cells("aiv_total_cycles")] == [99999, None]
+    (issue,) = data.issues
+    assert (issue.code, issue.line, issue.raw) == ("cut_off", 3, end)
+    assert (data.counts.read, data.counts.stored, data.counts.nulls, data.counts.lost) == (8, 7, 0, 1)
+
+
+@pytest.mark.parametrize("end", ["12345,", "12345,\n", "12345\n"])
+def test_a_last_line_that_has_its_end_is_kept_whole(end: str) -> None:
+    data = read_family("PipeUtilization", f"{CUT_HEADER}\n0,vector0,1.5,99999,\n1,vector0,1.5,{end}".encode())
+    assert [value for _, _, value in data.cells("aiv_total_cycles")] == [99999, 12345]

@@ -33,6 +33,8 @@ def ask(warehouse: Warehouse, sql: str, **limits: object) -> readonly.Result:
         "SELECT json_extract('{\"a\": 1}', '$.a')",
         "SELECT name FROM sqlite_master WHERE type = 'view'",
         "VALUES (1), (2)",
+        "SELECT value FROM json_each('[1, 2]')",
+        "SELECT count(*) FROM json_tree('{\"a\": [1]}')",
         "EXPLAIN QUERY PLAN SELECT * FROM kernels",
         "-- a comment\nSELECT 1;",
     ],

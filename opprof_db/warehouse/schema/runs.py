@@ -18,7 +18,10 @@ def add_runs(metadata: MetaData) -> None:
         text("status", "complete, or partial: something listed in missing was not there.", nullable=False),
         text("missing", "What is missing, in words; NULL when complete."),
         text("started_at", "Start of the collection, local time of the machine that ran it (ISO 8601)."),
-        text("started_at_source", "Where started_at comes from: folder_name, file_names or file_times."),
+        text(
+            "started_at_source",
+            "Where started_at comes from: folder_name or file_names (file_times in files of schema 0003 and before).",
+        ),
         text("soc", "Chip such as Ascend910B2; NULL when not recorded and not given."),
         text("soc_source", "Where soc comes from: dump, bin or user."),
         text("chip_family", "910B, 910_93, 310P, 310B or 950; NULL when it cannot be told."),

@@ -91,7 +91,11 @@ def add_traces(metadata: MetaData) -> None:
         integer("colour_id", "Colour name."),
         integer("pair_id", "Identifier of a SET/WAIT pair, and of its flow."),
         integer("other_id", "Further arguments as JSON."),
-        integer("flags", "1 no usable time, 2 ends before its start, 4 unmatched, 8 mended.", nullable=False),
+        integer(
+            "flags",
+            "1 no usable time, 2 ends before its start, 4 unmatched, 8 mended, 16 outside of the run.",
+            nullable=False,
+        ),
         integer("byte_offset", "Where the event stands in the file.", nullable=False),
         comment="Events of a trace in the order of the file; view trace_event_list has the texts.",
         **CLUSTERED,
