@@ -113,7 +113,7 @@ def query(
     if found.cut:
         note(f"{found.cut} (--limit changes how many)")
     if output is not None:
-        note(f"{count:,} rows written to {output}")
+        note(f"{count:,} row{'' if count == 1 else 's'} written to {output}")
 
 
 def _statement(sql: str | None, file: Path | None, name: str | None, params: list[str]) -> tuple[str, dict[str, Any]]:

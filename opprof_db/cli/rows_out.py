@@ -32,6 +32,10 @@ def check_target(target: Path | None, style: str, *, force: bool, db: Path) -> N
             raise UsageError("parquet needs the package pyarrow", "pip install 'opprof-db[parquet]'")
     if target is None:
         return
+    try:
+        target.resolve()
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        raise UsageError(f"{target} leads nowhere: {error}", "give another name with -o") from error
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent}: no such folder", "create it first, or give another -o FILE")
     if target.is_dir():

@@ -197,6 +197,9 @@ def test_csv_tells_an_empty_text_from_null(filled: Cli) -> None:
 
 
 def test_a_dangling_link_counts_as_a_file(filled: Cli, tmp_path: Path) -> None:
+    (folder_of(tmp_path) / "loop").symlink_to("loop")
+    lost = filled("query", "SELECT 1", "-o", "loop", "--force")
+    assert (lost.returncode, "leads nowhere" in lost.stderr) == (2, True)
     (folder_of(tmp_path) / "link").symlink_to("target.csv")
     assert filled("query", "SELECT 1", "-f", "csv", "-o", "link").returncode == 2
     assert filled("query", "SELECT 1 AS a", "-f", "csv", "-o", "link", "--force").returncode == 0
