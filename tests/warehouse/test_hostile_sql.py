@@ -296,6 +296,6 @@ def test_memory_stays_within_its_bound(filled: Warehouse) -> None:
         check=True,
     )
     unit = 1 if sys.platform == "darwin" else 1024
-    # Twice SQLite's bound: memory it gave back may still be the process's, and a row is copied into Python.
-    bound = 2 * readonly.MAX_MEMORY_BYTES + readonly.DEFAULT_RESULT_BYTES + (150 << 20)
-    assert int(done.stdout) * unit < bound
+    # What docs/query.md promises: SQLite's 256 MiB, a row of 500 values of 512 KiB copied into Python, the result,
+    # and what was given back but still is the process's.
+    assert int(done.stdout) * unit < 1 << 30
