@@ -73,16 +73,16 @@ def test_no_rows_are_a_frame_with_columns(wh: opprof_db.Warehouse) -> None:
 
 
 def test_named_queries_take_values(wh: opprof_db.Warehouse) -> None:
-    assert len(wh.named("slowest_kernels", limit=1, run_id=None)) == 1
+    assert len(wh.named("top_kernels", limit=1, run_id=None)) == 1
     with pytest.raises(UsageError):
-        wh.named("slowest_kernels", nonsense=1)
+        wh.named("top_kernels", nonsense=1)
 
 
 def test_values_out_of_a_frame_are_bound_as_what_they_are(wh: opprof_db.Warehouse) -> None:
     kernel = wh.kernels()["kernel_id"].iloc[0]
     assert type(kernel) is not int
     assert len(wh.query("SELECT 1 FROM kernels WHERE id = :kernel", kernel=kernel)) == 1
-    assert len(wh.named("slowest_kernels", limit=kernel)) == 1
+    assert len(wh.named("top_kernels", limit=kernel)) == 1
     frame = wh.query("SELECT typeof(:a) AS a, typeof(:b) AS b, typeof(:c) AS c", a=kernel, b=pd.NA, c=pd.NaT)
     assert frame.iloc[0].tolist() == ["integer", "null", "null"]
     assert wh.query("SELECT :sql AS sql, :self AS self", sql=1, self=2).iloc[0].tolist() == [1, 2]
@@ -90,7 +90,7 @@ def test_values_out_of_a_frame_are_bound_as_what_they_are(wh: opprof_db.Warehous
 
 def test_none_is_null_also_where_the_default_is_another(wh: opprof_db.Warehouse) -> None:
     with pytest.raises(UsageError, match="datatype mismatch"):
-        wh.named("slowest_kernels", limit=None)  # LIMIT NULL, not the default
+        wh.named("top_kernels", limit=None)  # LIMIT NULL, not the default
 
 
 def test_wrong_use_is_said(wh: opprof_db.Warehouse, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ EPILOG = """Examples:
 
   opprof-db query "SELECT block_id, aiv_mte2_ratio FROM pipe_utilization WHERE kernel_id = :k" --param k=1 -f csv
 
-  opprof-db query --name slowest_kernels --param limit=5
+  opprof-db query --name top_kernels --param limit=5
 
   opprof-db query --file balance.sql -f parquet -o balance.parquet
 

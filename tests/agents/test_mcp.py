@@ -132,7 +132,7 @@ def test_a_question_is_answered_step_by_step(place: Path) -> None:
         ("list_kernels", {"run": "OPPROF_20260512093015"}),
         ("list_kernels", {"run": 2, "operator": "GELU"}),
         ("named_query", {}),
-        ("named_query", {"name": "slowest_kernels", "parameters": {"limit": 2}}),
+        ("named_query", {"name": "top_kernels", "parameters": {"limit": 2}}),
         sql("SELECT operator, max(duration_us) AS us FROM kernel_overview GROUP BY operator ORDER BY 2 DESC LIMIT 1"),
     )
     assert [failed for failed, _ in answers] == [False] * 8
@@ -146,7 +146,7 @@ def test_a_question_is_answered_step_by_step(place: Path) -> None:
     assert runs["truncated"]
     assert [(kernel["operator"], kernel["duration_us"]) for kernel in kernels["rows"]] == [("add_custom", 2049.780029)]
     assert {kernel["operator"] for kernel in of_operator["rows"]} == {"gelu_custom"}
-    assert "slowest_kernels" in [query["name"] for query in queries["rows"]]
+    assert "top_kernels" in [query["name"] for query in queries["rows"]]
     assert [kernel["kernel_id"] for kernel in slowest["rows"]] == [9, 8]
     assert "duration_us" in slowest["columns_mean"]
     assert counted["rows"] == [{"operator": "add_custom", "us": 2049.780029}]
@@ -278,8 +278,8 @@ def test_wrong_calls_are_explained(place: Path) -> None:
         ("execute_sq", {"query": "SELECT 1"}),
         ("list_kernels", {"limit": 0}),
         ("list_kernels", {"run": "nothing like it"}),
-        ("named_query", {"name": "slowest_kernel"}),
-        ("named_query", {"name": "slowest_kernels", "parameters": {"limit": "many"}}),
+        ("named_query", {"name": "top_kernel"}),
+        ("named_query", {"name": "top_kernels", "parameters": {"limit": "many"}}),
         ("get_schema", {"table_name": "kernel_overvie"}),
         sql("SELECT duration FROM kernels"),
         sql("SELECT operator FORM kernels"),
@@ -288,7 +288,7 @@ def test_wrong_calls_are_explained(place: Path) -> None:
     errors = [answer for _, answer in answers]
     assert "query: Field required" in errors[0]["error"]
     assert "execute_sql" in errors[2]["hint"]
-    assert "slowest_kernels" in errors[5]["hint"]
+    assert "top_kernels" in errors[5]["hint"]
     assert "whole number" in errors[6]["error"]
     assert "kernel_overview" in errors[7]["hint"]
     assert "duration_us" in errors[8]["hint"]

@@ -22,11 +22,11 @@ def test_queries_are_found_by_part_of_name_or_purpose_and_by_pattern(cli: Cli) -
 
     assert names("double buffering") == ["double_buffering"]
     assert names("hot_*") == ["hot_instructions", "hot_lines"]
-    assert names("SLOWEST_KERNELS") == ["slowest_kernels"]
+    assert names("TOP_KERNELS") == ["top_kernels"]
 
 
 def test_json_has_parameters_with_types_and_defaults(cli: Cli) -> None:
-    (item,) = json.loads(cli("queries", "slowest_kernels", "-f", "json").stdout)
+    (item,) = json.loads(cli("queries", "top_kernels", "-f", "json").stdout)
     assert item["parameters"][0] == {
         "name": "limit",
         "type": "integer",

@@ -33,7 +33,7 @@ def filled(warehouse: Warehouse, tmp_path: Path) -> Warehouse:
 def test_a_script_from_a_pipe_is_run_statement_by_statement(cli: Cli, tmp_path: Path) -> None:
     cli("ingest", small.run(tmp_path / "OPPROF_A"))
     script = "SELECT 1 AS a,\n  'x;y' AS b;\n\n.format csv\nSELECT count(*) AS n FROM kernels;\n"
-    script += ".run slowest_kernels limit=1\n"
+    script += ".run top_kernels limit=1\n"
     done = cli("shell", input=script)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -65,7 +65,7 @@ def test_several_statements_on_a_line_run_one_after_the_other(cli: Cli, tmp_path
 def test_the_exit_code_of_a_script_is_that_of_its_first_error(cli: Cli, tmp_path: Path) -> None:
     cli("ingest", small.run(tmp_path / "OPPROF_A"))
     endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c;"
-    done = cli("shell", "--timeout", "0.2", input=f"{endless}\nSELEC 1;\n.limit ²\n.run slowest_kernels limit\n")
+    done = cli("shell", "--timeout", "0.2", input=f"{endless}\nSELEC 1;\n.limit ²\n.run top_kernels limit\n")
     assert done.returncode == 4
     assert "internal error" not in done.stderr
     assert "no number of rows" in done.stderr
@@ -116,8 +116,8 @@ def test_completion_knows_tables_columns_queries_and_commands(filled: Warehouse)
     assert offered(filled, "SELECT top_kernels.bl") == ["block_dim"]
     assert offered(filled, "SELECT * FROM Top_Kernels AS k WHERE k.bl") == ["block_dim"]
     assert offered(filled, "SELECT * FROM kernel_overview o, top_kernels k WHERE k.bl") == ["block_dim"]
-    assert "slowest_kernels" in offered(filled, ".run slow")
-    assert offered(filled, ".run slowest_kernels li") == ["limit="]
+    assert "top_kernels" in offered(filled, ".run top_k")
+    assert offered(filled, ".run top_kernels li") == ["limit="]
     assert offered(filled, ".ta") == [".tables"]
     assert offered(filled, ".format m") == ["markdown"]
     assert offered(filled, "sel")[0] == "SELECT"

@@ -38,7 +38,7 @@ def test_an_unknown_run_or_launch_has_no_rows(warehouse: Warehouse, tmp_path: Pa
 
 
 def test_parameters_take_their_type_and_default() -> None:
-    query = named_query("slowest_kernels")
+    query = named_query("top_kernels")
     assert query.bind({}) == {"limit": 10, "run_id": None}
     assert query.bind({"limit": "3"})["limit"] == 3
 
@@ -49,11 +49,11 @@ def test_parameters_take_their_type_and_default() -> None:
 )
 def test_wrong_parameters_are_refused(given: dict[str, str], said: str) -> None:
     with pytest.raises(UsageError) as raised:
-        named_query("slowest_kernels").bind(given)
+        named_query("top_kernels").bind(given)
     assert said in f"{raised.value.what} {raised.value.hint}"
 
 
 def test_a_wrong_name_gets_a_suggestion() -> None:
     with pytest.raises(UsageError) as raised:
-        named_query("slowest_kernel")
-    assert "slowest_kernels" in str(raised.value.hint)
+        named_query("top_kernel")
+    assert "top_kernels" in str(raised.value.hint)

@@ -34,12 +34,12 @@ def asked(warehouse: Warehouse, name: str, **given: object) -> list[dict[str, An
 # (query, parameters, columns, all rows in order)
 NUMBERS: list[tuple[str, dict[str, object], tuple[str, ...], list[tuple[Any, ...]]]] = [
     (
-        "slowest_kernels",
+        "top_kernels",
         {"limit": 3},
         ("kernel_id", "operator", "duration_us"),
         [(s.K_GELU_0, "gelu_custom", 130.0), (s.K_MIX, "matmul", 120.0), (6, "gelu_custom", 104.0)],
     ),
-    ("slowest_kernels", {"run_id": s.MIX}, ("kernel_id", "block_dim"), [(s.K_MIX, 2)]),
+    ("top_kernels", {"run_id": s.MIX}, ("kernel_id", "block_dim"), [(s.K_MIX, 2)]),
     (
         "top_operators",
         {"run_id": s.SEVERAL},

@@ -9,7 +9,7 @@
 --   operator     kernel name without _mix_aic/_mix_aiv, hash and tiling key
 --   duration_us  task duration, us
 --   block_dim    blocks launched
--- Example: opprof-db query --name slowest_kernels --param limit=5
+-- Example: opprof-db query --name top_kernels --param limit=5
 SELECT
     kernel_id,
     run,
