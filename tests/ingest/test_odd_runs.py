@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from opprof_db.cli.output import _middle_cut
 from tests import small
 from tests.builders import bin as make
 from tests.builders import kernels
@@ -155,3 +156,31 @@ def test_an_event_beyond_the_run_is_flagged_and_in_no_total(cli: Cli, warehouse:
     assert warehouse.value("SELECT count FROM ingest_issues WHERE code = 'beyond_run'") == 1
     picture = cli("pipeline", "last", "--db", warehouse.path).stdout
     assert picture.count("█") + picture.count("▓") + picture.count("▒") >= 10
+
+
+def test_a_run_without_a_usable_row_says_which_line_was_lost(warehouse: Warehouse, tmp_path: Path) -> None:
+    small.write(tmp_path / "OPPROF_A", OpBasicInfo="Op Name,Op Type,Task Duration(us),\nk,vector\n")
+    (outcome,) = warehouse.ingest(tmp_path)
+    assert outcome.kind == "empty"
+    assert "OpBasicInfo.csv, line 2" in outcome.message
+
+
+def test_statistics_of_the_simulator_are_archived_whatever_their_size(warehouse: Warehouse, tmp_path: Path) -> None:
+    folder = tmp_path / "OPPROF_A" / "simulator" / "core0.veccore0"
+    folder.mkdir(parents=True)
+    text = 'instr,addr,pipe,call_count,cycles,running_time(us),detail\nMOV,0x10,SCALAR,1,2,0.01,"a"\n'
+    (folder / "core0.veccore0_instr_exe.csv").write_text(text)
+    warehouse.ingest(tmp_path, archive_max=0)
+    assert warehouse.rows("SELECT kind, content_id IS NOT NULL FROM artifacts") == [("instr_csv", 1)]
+
+
+def test_a_family_that_is_none_gets_a_suggestion(cli: Cli, tmp_path: Path) -> None:
+    cli("ingest", small.run(tmp_path / "OPPROF_A"))
+    done = cli("show", "kernel:1", "--family", "PipeUtilisation")
+    assert done.returncode == 2
+    assert "did you mean PipeUtilization" in done.stderr
+
+
+def test_names_too_long_for_a_terminal_keep_both_ends() -> None:
+    assert _middle_cut("OPPROF_20260512093015_KQWJXZPLMVNRTYBD", 20) == "OPPROF_20…PLMVNRTYBD"
+    assert _middle_cut("short", 20) == "short"
