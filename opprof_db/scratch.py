@@ -51,6 +51,24 @@ def new_folder() -> Path:
         return Path(tempfile.mkdtemp(prefix="opprof-db-"))
 
 
+def put_in_place(part: Path, target: Path) -> None:
+    """Give a finished file its name, never that of another file.
+
+    A hard link fails where the name is taken, which renaming does not; some file systems have none.
+
+    Raises:
+        FileExistsError: the name is taken.
+        OSError: it cannot be given.
+    """
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        part.replace(target)
+
+
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
     """A path beside the target that becomes the target when all went well, else is removed.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from opprof_db.errors import InputError, UsageError
+from opprof_db.scratch import put_in_place
 
 _SHOWN = 5
 
@@ -112,21 +112,10 @@ def new_file(target: Path) -> Iterator[TextIO]:
         try:
             with unfinished.open("x", encoding="utf-8", newline="") as file:
                 yield file
-            _put_in_place(unfinished, target)
+            put_in_place(unfinished, target)
         finally:
             unfinished.unlink(missing_ok=True)
     except FileExistsError as error:
         raise UsageError(f"{target} exists already; nothing is overwritten", "give another name") from error
     except OSError as error:
         raise InputError(f"{target} cannot be written: {error.strerror or error}", "give another name") from error
-
-
-def _put_in_place(unfinished: Path, target: Path) -> None:
-    """A hard link fails where the name is taken, which renaming does not; some file systems have none."""
-    try:
-        os.link(unfinished, target)
-    except FileExistsError:
-        raise
-    except OSError:
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        unfinished.replace(target)

@@ -91,12 +91,13 @@ def assemble(taken: Snapshot, kernel: KernelFolder, context: Context) -> Assembl
     for data in reading.families:
         drop_uncollected_zeros(data, family, context.collected)
     record = reading.record
-    for family, (there, of) in lacking_cores(reading.families).items():
+    short = lacking_cores(reading.families)
+    for family, (there, of) in short.items():
         message = f"{family} has {there} of {of} cores: the file was cut off; sums over the kernel are withheld"
         data = next(data for data in reading.families if data.family == family)
         data.issues.add("cores_missing", Severity.WARNING, message)
-    rows = _fill_facts(record, reading.families)
-    _fill_kernel(record, kernel, reading, dump_of(taken, kernel))
+    rows = _fill_facts(record, reading.families, short)
+    _fill_kernel(record, kernel, reading, dump_of(taken, kernel), short)
     _fill_rollup(record, reading.families, rows)
     counts = reading.finish()
     has_values = counts.stored > 0 or any(
@@ -229,8 +230,8 @@ def archived(state: FileState, context: Context) -> bool:
     )
 
 
-def lacking_cores(families: list[FamilyData]) -> dict[str, tuple[int, int]]:
-    """Families with fewer cores than the launch's other files -> (how many, of how many)."""
+def lacking_cores(families: list[FamilyData]) -> ShortFamilies:
+    """Families with fewer cores than the launch's other files."""
     cores = {
         data.family: {
             (b, s) for group in data.groups for b, s in zip(group.block_ids, group.sub_block_ids, strict=True)
@@ -242,14 +243,17 @@ def lacking_cores(families: list[FamilyData]) -> dict[str, tuple[int, int]]:
     return {family: (len(own), len(every)) for family, own in cores.items() if len(own) < len(every)}
 
 
-def _fill_facts(record: KernelRecord, families: list[FamilyData]) -> list[RollupRow]:
+ShortFamilies = dict[str, tuple[int, int]]
+"""Family -> (cores it has, cores of the launch)."""
+
+
+def _fill_facts(record: KernelRecord, families: list[FamilyData], short: ShortFamilies) -> list[RollupRow]:
     cores = core_table(families)
     idle = {(core.block_id, core.sub_block_id) for core in cores if core.idle}
     record.cores = [
         (core.block_id, core.sub_block_id, core.kind, core.time_us, core.total_cycles, int(core.idle)) for core in cores
     ]
     rows: list[RollupRow] = []
-    short = lacking_cores(families)
     for data in families:
         table = table_name(data.family)
         for group in data.groups:
@@ -278,7 +282,9 @@ def _single(value: float) -> tuple[float | None, ...]:
     return None, value, value, value, None, None, None
 
 
-def _fill_kernel(record: KernelRecord, kernel: KernelFolder, reading: _Reading, dump: dict[str, str]) -> None:
+def _fill_kernel(
+    record: KernelRecord, kernel: KernelFolder, reading: _Reading, dump: dict[str, str], short: ShortFamilies
+) -> None:
     """What is known of the launch: OpBasicInfo.csv first, then the dump's text, then the bin."""
     info, issues = reading.info, reading.issues
     basics = reading.bin.basics if reading.bin else None
@@ -291,7 +297,7 @@ def _fill_kernel(record: KernelRecord, kernel: KernelFolder, reading: _Reading, 
     if device is not None and kernel.device_id is not None and device != kernel.device_id:
         message = f"the folder says device {kernel.device_id}, the data device {device}; the data is kept"
         issues.append(Issue("device_differs", Severity.INFO, message, path=kernel.rel))
-    missing = _missing(kernel, info, reading.families, mode)
+    missing = _missing(kernel, info, reading.families, mode, short)
     if reading.bin is not None and reading.bin.status != "read":
         missing.append(f"visualize_data.bin ({_BIN_WORDS.get(reading.bin.status, reading.bin.status)})")
     parts = split_kernel_name(name) if name else None
@@ -344,7 +350,9 @@ def _mhz(value: float | None) -> int | None:
     return int(value) if value is not None and value > 0 and value == int(value) else None
 
 
-def _missing(kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], mode: str) -> list[str]:
+def _missing(
+    kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], mode: str, short: ShortFamilies
+) -> list[str]:
     """What a whole device launch would also have; nothing is said about what a simulator leaves out."""
     if not kernel.files:
         return ["every result: the launch folder holds none"]
@@ -357,7 +365,7 @@ def _missing(kernel: KernelFolder, info: BasicInfo, families: list[FamilyData], 
         for family in load().families:
             if family not in read:
                 missing.append(f"{family} ({_word(status.get(family, 'absent'))})")
-        for family, (there, of) in lacking_cores(families).items():
+        for family, (there, of) in short.items():
             missing.append(f"{family} ({there} of {of} cores)")
     return missing
 

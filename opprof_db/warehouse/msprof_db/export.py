@@ -7,7 +7,6 @@ the same warehouse give the same bytes.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -18,6 +17,7 @@ from uuid import uuid4
 
 from opprof_db import __version__
 from opprof_db.errors import DatabaseError, InputError, UsageError
+from opprof_db.scratch import put_in_place
 from opprof_db.warehouse.connection import explain
 from opprof_db.warehouse.msprof_db.shape import ENUMS, SchemaVersion, Table, tables
 from opprof_db.warehouse.views import compat_files
@@ -135,24 +135,14 @@ def _new_file(target: Path) -> Iterator[Path]:
         raise InputError(f"{target}: cannot be written: {error.strerror}", "the folder must exist") from error
     try:
         yield part
-        _put_in_place(part, target)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _put_in_place(part: Path, target: Path) -> None:
-    """Give the file its name, never that of a file that has appeared meanwhile."""
-    try:
-        os.link(part, target)
-    except FileExistsError:
-        raise _exists(target) from None
-    except OSError:  # a file system without hard links
-        if target.exists():
-            raise _exists(target) from None
         try:
-            part.rename(target)
+            put_in_place(part, target)
+        except FileExistsError:  # it has appeared meanwhile
+            raise _exists(target) from None
         except OSError as error:
             raise DatabaseError(f"{target}: cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
 
 
 class _Strings:
