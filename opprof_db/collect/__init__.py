@@ -1,0 +1,1 @@
+"""Building, checking and running msopprof command lines; watching folders."""

@@ -1,0 +1,1 @@
+"""Reports: Jinja templates and figures over plain data from the analysis; nothing is computed here."""
