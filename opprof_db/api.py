@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from opprof_db.analysis.similar import Similar
+    from opprof_db.analysis.sweep import Sweep
+    from opprof_db.analysis.trend import Trend
+
 EXACT_AS_DOUBLE = 2**53
 
 
@@ -120,6 +124,59 @@ class Warehouse:
             with opening.writing(self.path, create=True) as connection:
                 outcomes += ingest(connection, self.path, found, options)
         return [Ingested(o.kind, o.run_id, str(o.path), o.kernels, o.issues, o.message) for o in outcomes]
+
+    def trend(
+        self,
+        operator: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        device: int | None = None,
+        order_by: str | None = None,
+        least_step: float = 0.01,
+    ) -> Trend:
+        """Durations of an operator over the runs, with step changes; ``operator`` may name a launch (``kernel:7``).
+
+        ``least_step`` is a share: 0.01 takes changes of level below 1 % for none.
+        """
+        from opprof_db.analysis.trend import trend
+        from opprof_db.warehouse import opening, resolve
+
+        with opening.reading(self.path) as connection:
+            name, kernel_id = resolve.operator_named(connection, operator)
+            return trend(
+                connection,
+                name,
+                kernel_id=kernel_id,
+                labels=labels,
+                device_id=device,
+                order_by=order_by,
+                least_step=least_step,
+            )
+
+    def sweep(
+        self,
+        operator: str,
+        *,
+        by: Sequence[str] = (),
+        where: Mapping[str, str] | None = None,
+        pareto: tuple[str, str] | None = None,
+    ) -> Sweep:
+        """The variants of an operator by labels or facts; ``pareto`` names two metrics."""
+        from opprof_db.analysis.sweep import sweep
+        from opprof_db.warehouse import opening, resolve
+
+        with opening.reading(self.path) as connection:
+            name, _ = resolve.operator_named(connection, operator)
+            return sweep(connection, name, by=by, where=where, pareto=pareto)
+
+    def similar(self, kernel: str, *, limit: int = 10, others: bool = False) -> Similar:
+        """The launches whose counters look most like those of one; ``others``: only of other operators."""
+        from opprof_db.analysis.similar import similar
+        from opprof_db.warehouse import opening, resolve
+
+        with opening.reading(self.path) as connection:
+            identifier = resolve.only_kernel(connection, kernel)
+            return similar(connection, identifier, limit=limit, other_operators=others)
 
     def _frame(self, sql: str, params: Mapping[str, Any]) -> pd.DataFrame:
         import pandas as pd

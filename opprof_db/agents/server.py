@@ -54,6 +54,15 @@ operator: part of the operator's name."""
 NAMED_QUERY = """\
 Run one of the tested queries: they know which numbers may be added or compared. Without a name it lists them with their
 parameters. Try these before you write SQL."""
+TREND = """\
+How an operator's duration developed over the runs: one row a run (median of its launches), in series of one shape and
+stretches that may be compared; mark names step changes that noise does not explain. kernel: operator or launch."""
+SWEEP = """\
+The variants of one operator side by side, by labels or facts (block_dim, tiling_key, …): duration, dominant pipe,
+waits, share of the memory limit, the best. Rows of different groups must not be compared. pareto: two metrics."""
+SIMILAR = """\
+The launches whose counters look most like those of one launch (kernel:7, RUN/NAME): distance 0 to 1 over shares, what
+they have in common and where they differ (own value / other value)."""
 
 READING = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDING = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -67,6 +76,13 @@ Name = Annotated[str, Field(description="Name of a table, view or named query, o
 CsvPath = Annotated[str, Field(description="New file, relative to the allowed folder or an absolute path below it.")]
 Run = Annotated[str | int | None, Field(description="Run: id, name, beginning of a name, or last.")]
 Operator = Annotated[str | None, Field(description="Part of the operator's name.")]
+Kernel = Annotated[str, Field(description="Operator's name, or a launch: kernel:7, RUN/NAME[/LAUNCH].")]
+Launch = Annotated[str, Field(description="Launch: kernel:7, RUN/NAME[/LAUNCH], or a run with one kernel.")]
+OrderBy = Annotated[str | None, Field(description="Label that orders the runs; left out: time.")]
+Keys = Annotated[list[str] | None, Field(description="Labels or facts; left out: every label that varies.")]
+Where = Annotated[dict[str, str | int | float] | None, Field(description="Only launches with these labels or facts.")]
+Pair = Annotated[list[str] | None, Field(description="Two metrics, NAME[@CORE][:lower|:higher], for a Pareto front.")]
+Others = Annotated[bool, Field(description="Only launches of other operators.")]
 QueryName = Annotated[str | None, Field(description="Name of the query; left out: list them.")]
 Parameters = Annotated[
     dict[str, str | int | float | None] | None, Field(description="Values of its parameters, by name.")
@@ -102,6 +118,17 @@ class _Calls:
     def named_query(self, name: QueryName = None, parameters: Parameters = None, db_path: Database = None) -> Answer:
         return self._tools.named_query(name, parameters, db_path)
 
+    def trend(self, kernel: Kernel, order_by: OrderBy = None, db_path: Database = None) -> Answer:
+        return self._tools.trend(kernel, order_by, db_path)
+
+    def sweep(
+        self, kernel: Kernel, by: Keys = None, where: Where = None, pareto: Pair = None, db_path: Database = None
+    ) -> Answer:
+        return self._tools.sweep(kernel, by, where, pareto, db_path)
+
+    def similar(self, kernel: Launch, limit: Limit = 10, others: Others = False, db_path: Database = None) -> Answer:
+        return self._tools.similar(kernel, limit, others, db_path)
+
 
 class _Server(MCPServer[Any]):
     """Turns what the SDK itself refuses (unknown tools, wrong arguments) into JSON as well."""
@@ -131,6 +158,9 @@ def build(tools: Tools) -> MCPServer[Any]:
         (calls.list_runs, LIST_RUNS, READING),
         (calls.list_kernels, LIST_KERNELS, READING),
         (calls.named_query, NAMED_QUERY, READING),
+        (calls.trend, TREND, READING),
+        (calls.sweep, SWEEP, READING),
+        (calls.similar, SIMILAR, READING),
     )
     for call, description, hints in offered:
         server.add_tool(

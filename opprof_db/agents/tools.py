@@ -8,9 +8,9 @@ the agent's and the program's own, goes through ``warehouse.readonly``.
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +131,82 @@ class Tools:
         query = named_query(name)
         values = query.bind({key: str(value) for key, value in (parameters or {}).items() if value is not None})
         return self._rows(path, query.file.sql, values, query=query.name, columns_mean=query.file.columns)
+
+    def trend(self, kernel: str, order_by: str | None = None, db_path: str | None = None) -> Answer:
+        """Durations of an operator over the runs, with the steps found, newest runs last."""
+        from opprof_db.analysis.tables import trend_table
+        from opprof_db.analysis.trend import trend
+
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            operator, kernel_id = resolve.operator_named(connection, kernel)
+            found = trend(connection, operator, kernel_id=kernel_id, order_by=order_by)
+        lines = [(number, series) for number, series in enumerate(found.series, 1)]
+        told: dict[str, Any] = {
+            "operator": operator,
+            "series": [{"series": number, **asdict(series.shape)} for number, series in lines][: self.caps.rows],
+            "stretches": [
+                {
+                    "series": number,
+                    "stretch": part,
+                    "noise_share": stretch.noise_share,
+                    "not_comparable_with_the_runs_before": stretch.apart,
+                    "cautions": stretch.cautions,
+                }
+                for number, series in lines
+                for part, stretch in enumerate(series.stretches, 1)
+            ][: self.caps.rows],
+            "launches_without_duration": found.without_duration,
+        }
+        return rows_answer(*trend_table(found), None, self.caps, **told)
+
+    def sweep(
+        self,
+        kernel: str,
+        by: Sequence[str] | None = None,
+        where: Mapping[str, Any] | None = None,
+        pareto: Sequence[str] | None = None,
+        db_path: str | None = None,
+    ) -> Answer:
+        """The variants of an operator side by side."""
+        from opprof_db.analysis.sweep import sweep
+        from opprof_db.analysis.tables import sweep_table
+
+        if pareto is not None and len(pareto) != 2:
+            raise UsageError("pareto names two metrics", 'such as ["duration_us", "block_dim"]')
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            operator, _ = resolve.operator_named(connection, kernel)
+            conditions = {key: str(value) for key, value in (where or {}).items()}
+            pair = (pareto[0], pareto[1]) if pareto else None
+            found = sweep(connection, operator, by=tuple(by or ()), where=conditions, pareto=pair)
+        told: dict[str, Any] = {
+            "operator": operator,
+            "by": found.by,
+            "groups": [
+                {"group": number, **group.conditions, "cautions": group.cautions}
+                for number, group in enumerate(found.groups, 1)
+            ][: self.caps.rows],
+            "launches_without_these_labels": found.unlabelled,
+        }
+        return rows_answer(*sweep_table(found), None, self.caps, **told)
+
+    def similar(self, kernel: str, limit: int = 10, others: bool = False, db_path: str | None = None) -> Answer:
+        """The launches whose counters look most like those of one."""
+        from opprof_db.analysis.similar import similar
+        from opprof_db.analysis.tables import similar_table
+
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            identifier = resolve.only_kernel(connection, kernel)
+            found = similar(connection, identifier, limit=min(limit, self.caps.rows), other_operators=others)
+        told: dict[str, Any] = {
+            "kernel_id": found.kernel_id,
+            "operator": found.operator,
+            "figures": found.figures,
+            "core_kinds": found.kinds,
+            "launches_compared": found.compared,
+            "launches_with_other_cores": found.other_kinds,
+            "launches_with_too_few_figures": found.too_little,
+        }
+        return rows_answer(*similar_table(found), None, self.caps, **told)
 
     def _query_list(self) -> Answer:
         rows = [

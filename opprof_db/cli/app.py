@@ -27,8 +27,11 @@ from opprof_db.cli import (
     schema,
     shell,
     show,
+    similar,
     skill,
+    sweep,
     trace,
+    trend,
 )
 from opprof_db.cli.output import pretty
 
@@ -62,6 +65,9 @@ app.command("schema", epilog=schema.EPILOG)(schema.schema)
 app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
+app.command("trend", epilog=trend.EPILOG)(trend.trend)
+app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
+app.command("similar", epilog=similar.EPILOG)(similar.similar)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)

@@ -66,6 +66,11 @@ def complete_run_or_kernel(ctx: typer.Context, incomplete: str) -> list[str]:
     )
 
 
+def complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Shell completion for operators."""
+    return _complete(ctx, incomplete, "SELECT DISTINCT name FROM operators ORDER BY name")
+
+
 def _complete(ctx: typer.Context, incomplete: str, sql: str, parameters: tuple[Any, ...] = ()) -> list[str]:
     from opprof_db.errors import OpprofError
     from opprof_db.warehouse.readonly import open_readonly

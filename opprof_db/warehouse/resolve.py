@@ -96,6 +96,45 @@ def only_kernel(connection: sqlite3.Connection, text: str) -> int:
     return _only(found, f"launches are in run {text!r}", KERNEL_PREFIX)
 
 
+def operator_named(connection: sqlite3.Connection, text: str) -> tuple[str, int | None]:
+    """The operator somebody means, as ``kernel_overview`` names it: by its name, its unique beginning, or a launch.
+
+    Returns the launch too where one was named.
+
+    Raises:
+        UsageError: no such operator, or several begin so.
+    """
+    names = [
+        row[0]
+        for row in connection.execute(
+            "SELECT DISTINCT coalesce(o.name, k.folder_name) AS operator FROM kernels AS k"
+            " LEFT JOIN operators AS o ON o.id = k.operator_id ORDER BY operator"
+        )
+        if row[0] is not None
+    ]
+    if text in names:
+        return text, None
+    beginning = [name for name in names if text and name.startswith(text)]
+    if len(beginning) == 1:
+        return beginning[0], None
+    if beginning:
+        shown = ", ".join(beginning[:_SHOWN]) + (", …" if len(beginning) > _SHOWN else "")
+        raise UsageError(f"{len(beginning)} operators begin with {text!r}: {shown}", "write more of the name")
+    if looks_like_kernel(text):
+        identifier = kernel_id(connection, text)
+        row = connection.execute(
+            "SELECT coalesce(o.name, k.folder_name) FROM kernels AS k"
+            " LEFT JOIN operators AS o ON o.id = k.operator_id WHERE k.id = ?",
+            (identifier,),
+        ).fetchone()
+        if row[0] is None:
+            raise UsageError(f"kernel:{identifier} records no name", "name it at ingest: --kernel NAME")
+        return row[0], identifier
+    raise UsageError(
+        f"no operator is called {text!r}", did_you_mean(text, names) or "`opprof-db kernels` lists the launches"
+    )
+
+
 def _kernels_named(connection: sqlite3.Connection, run: int, name: str) -> list[tuple[int, int | None]]:
     rows = connection.execute(
         "SELECT k.id, k.launch_index, k.name, o.name, k.folder_name FROM kernels k"

@@ -100,6 +100,9 @@ def test_tools_have_the_names_and_arguments_that_the_public_skill_uses(place: Pa
         "list_runs": {"limit", "db_path"},
         "list_kernels": {"run", "operator", "limit", "db_path"},
         "named_query": {"name", "parameters", "db_path"},
+        "trend": {"kernel", "order_by", "db_path"},
+        "sweep": {"kernel", "by", "where", "pareto", "db_path"},
+        "similar": {"kernel", "limit", "others", "db_path"},
     }
     assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"execute_sql_to_csv"}
     described = {tool.name: tool.description for tool in tools}
@@ -113,6 +116,25 @@ def test_the_page_says_what_the_server_offers() -> None:
     for tool in ("list_tables", "get_schema", "execute_sql", "execute_sql_to_csv", "list_runs", "list_kernels"):
         assert f"| `{tool}` |" in page
     assert f"at most {MAX_ROWS} rows and\n{MAX_BYTES:,} bytes" in page
+
+
+def test_kernels_are_followed_over_runs_variants_and_likeness(place: Path) -> None:
+    answers = ask(
+        place,
+        ("trend", {"kernel": "kernel:9"}),
+        ("sweep", {"kernel": "add_custom", "by": ["block_dim"], "pareto": ["duration_us", "block_dim"]}),
+        ("similar", {"kernel": "kernel:9", "limit": 1}),
+    )
+    assert [failed for failed, _ in answers] == [False] * 3
+    trend, sweep, similar = (answer for _, answer in answers)
+    assert [row["median_us"] for row in trend["rows"]] == [2049.780029, 892.02002]
+    assert trend["series"][0]["block_dim"] == 8
+    assert [row["best"] for row in sweep["rows"]] == [1, 1]
+    assert [group["chip"] for group in sweep["groups"]] == ["(310P)", "Ascend910B4"]
+    assert [row["kernel_id"] for row in similar["rows"]] == [8]
+    failed, answer = ask(place, ("sweep", {"kernel": "add_custom", "pareto": ["duration_us"]}))[0]
+    assert failed
+    assert answer["error"] == "pareto names two metrics"
 
 
 def test_clients_of_the_older_protocol_are_served_too(place: Path) -> None:
