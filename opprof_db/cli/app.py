@@ -13,6 +13,7 @@ import typer
 from opprof_db import __version__
 from opprof_db.cli import (
     database,
+    diagnose,
     export,
     forget,
     hotspots,
@@ -62,6 +63,7 @@ app.command("schema", epilog=schema.EPILOG)(schema.schema)
 app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
+app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
