@@ -93,7 +93,9 @@ def _compute_peak(m: Measures, work: Work) -> tuple[float | None, str | None]:
     mhz = m.kernel["current_freq_mhz"] or m.kernel["rated_freq_mhz"]
     if not mhz:
         return None, "the frequency"
-    cube = m.total("pipe_utilization", "aic_cube_time_us", "aic") or m.total("pipe_utilization", "aic_cube_time_us", "aicore")
+    cube = m.total("pipe_utilization", "aic_cube_time_us", "aic") or m.total(
+        "pipe_utilization", "aic_cube_time_us", "aicore"
+    )
     dtype = work.dtype or ("float16" if cube else "float32")
     table, column, unit = (_CUBE_OPS, "aic_cores", "cube") if cube else (_VECTOR_OPS, "aiv_cores", "vector")
     cores, each = m.chip.most(column), table.get(dtype)

@@ -2,7 +2,8 @@
 
 Walked back from the last work: before each piece of work came either the piece before it on its own pipe, or, where a
 flag was waited for, the work of the setting pipe that ended last before the flag was set. Whichever ended later was
-what held the piece up. Time between the two is a hole that neither explains (issue, scalar work, latency).
+what held the piece up; work of another pipe that ended just when the piece began counts as well. Time between the two
+is a hole that neither explains (issue, scalar work, latency).
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Chain:
     """Between links: no work of the chain."""
     links: int
     hand_overs: dict[tuple[str, str], int]
-    """(from pipe, to pipe) -> how often the path changed pipes by a flag."""
+    """(from pipe, to pipe) -> how often the path changed pipes."""
     first: Work
     last: Work
 
@@ -82,7 +83,12 @@ def critical_chain(events: list[Work], flows: list[Flow]) -> Chain | None:
             found = before(flow[0], flow[1], link[0])
             if found and found[3] <= link[2] + _SLACK_US:
                 candidates.append(found)
-        earlier = [one for one in candidates if one[2] < link[2] or one[3] < link[3]]
+        # Without a flag: work of another pipe that ended just when this began.
+        for pipe in by_pipe:
+            found = before(pipe, link[2], link[0])
+            if found and found[3] >= link[2] - _SLACK_US:
+                candidates.append(found)
+        earlier = [one for one in candidates if one[2] < link[2]]
         if not earlier:
             break
         held_up = max(earlier, key=lambda one: (one[3], one[0]))

@@ -15,7 +15,7 @@ from opprof_db.analysis import work as works
 from opprof_db.analysis.facts import facts_of
 from opprof_db.analysis.findings import Confidence, Diagnosis, Finding, Movement, Severity
 from opprof_db.analysis.measures import Measures, prefix
-from opprof_db.analysis.predicates import PREDICATES, CouldNotLook, Verdict
+from opprof_db.analysis.predicates import PREDICATES, CouldNotLookError, Verdict
 from opprof_db.analysis.rules import Rule, rule_set
 from opprof_db.analysis.stored_findings import store
 from opprof_db.analysis.work import Work
@@ -100,7 +100,7 @@ def weight(finding: Finding) -> float:
     return (finding.recoverable_us or 0.0) * CERTAINTY[finding.confidence]
 
 
-def could_not_look(rule: Rule, measures: Measures, reason: CouldNotLook) -> Finding:
+def could_not_look(rule: Rule, measures: Measures, reason: CouldNotLookError) -> Finding:
     """The outcome of a rule that lacks something, with what to collect."""
     sets = metric_sets(reason.wants, measures.header_family)
     how = []
@@ -137,7 +137,7 @@ def metric_sets(wants: Iterable[str], family: str) -> str:
 def _judge(rule: Rule, measures: Measures, profile: str) -> list[tuple[Rule, Finding, str | None]]:
     try:
         verdicts = PREDICATES[rule.predicate](measures, rule.limits_in(profile))
-    except CouldNotLook as reason:
+    except CouldNotLookError as reason:
         return [(rule, could_not_look(rule, measures, reason), None)]
     several = verdicts if isinstance(verdicts, tuple) else (verdicts,)
     found = [verdict for verdict in several if verdict.found]

@@ -153,7 +153,11 @@ def _achieved(m: Measures) -> list[Fact]:
         return []
     made = []
     if found.tflops is not None:
-        share = f", {found.flops_share:.1%} of {found.peak_tflops:.1f} ({found.peak_tflops_of})" if found.flops_share else ""
+        share = (
+            f", {found.flops_share:.1%} of {found.peak_tflops:.1f} ({found.peak_tflops_of})"
+            if found.flops_share
+            else ""
+        )
         made.append(Fact("achieved_tflops", found.tflops, "TFLOPS", f"Achieved {found.tflops:.3f} TFLOPS{share}."))
     if found.gb_s is not None:
         peak = f", {found.bytes_share:.1%} of {found.peak_gb_s:,.0f}" if found.bytes_share else ""
@@ -227,7 +231,8 @@ def _vendor(m: Measures) -> list[Fact]:
     made = []
     for advice, reliability, count, _, _ in rows:
         block, ordinal = m.connection.execute(
-            "SELECT block, ordinal FROM vendor_advice WHERE kernel_id = ? AND advice = ? ORDER BY block, ordinal LIMIT 1",
+            "SELECT block, ordinal FROM vendor_advice WHERE kernel_id = ? AND advice = ?"
+            " ORDER BY block, ordinal LIMIT 1",
             (m.kernel_id, advice),
         ).fetchone()
         how = {

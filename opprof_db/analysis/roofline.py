@@ -75,7 +75,7 @@ def roofline(connection: sqlite3.Connection, kernel_id: int) -> Roofline:
 
 def of_measures(m: Measures) -> Roofline:
     """The same, from figures that were read already."""
-    points, missing = _vendor(m), ()
+    points, missing = _vendor(m), tuple[str, ...]()
     derived = not points
     if derived:
         points, missing = _derived(m)
@@ -227,8 +227,17 @@ def _derived(m: Measures) -> tuple[tuple[Point, ...], tuple[str, ...]]:
         peak = m.chip.most(column)
         if volume and peak:
             points.append(
-                _point("GM/L2", path, operations / volume, operations / seconds / _TERA, peak, m.chip.most(other),
-                       name, flat / _TERA, derived=True)  # fmt: skip
+                _point(
+                    "GM/L2",
+                    path,
+                    operations / volume,
+                    operations / seconds / _TERA,
+                    peak,
+                    m.chip.most(other),
+                    name,
+                    flat / _TERA,
+                    derived=True,
+                )
             )
     for kind, column, path, one_core, cores in _PATHS:
         unit = next((unit for unit in units if unit.kind == kind), None)
@@ -237,7 +246,16 @@ def _derived(m: Measures) -> tuple[tuple[Point, ...], tuple[str, ...]]:
             continue
         title = "Memory Transfer(Vector)" if kind == "aiv" else "Memory Transfer(Cube)"
         points.append(
-            _point(title, path, unit.operations / (KIB * moved), unit.operations / seconds / _TERA,
-                   each * GIB_PER_S * count / _TERA, None, unit.name, unit.peak / _TERA, derived=True)  # fmt: skip
+            _point(
+                title,
+                path,
+                unit.operations / (KIB * moved),
+                unit.operations / seconds / _TERA,
+                each * GIB_PER_S * count / _TERA,
+                None,
+                unit.name,
+                unit.peak / _TERA,
+                derived=True,
+            )
         )
     return tuple(points), ()

@@ -147,7 +147,7 @@ class Simulated:
 
     @cached_property
     def work_cycles(self) -> dict[str, int]:
-        """Core -> cycles of its busiest pipe, flags and barriers left out: the nearest the statistics have to a span."""
+        """Core -> cycles of its busiest pipe, flags and barriers left out: the statistics' nearest to a span."""
         rows = self._connection.execute(
             "SELECT core, max(cycles) FROM (SELECT core, pipe, sum(cycles) AS cycles FROM instruction_stats"
             " WHERE kernel_id = ? AND saturated = 0 AND instruction NOT GLOB 'WAIT_*' AND instruction NOT GLOB"

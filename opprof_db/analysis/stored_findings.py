@@ -28,8 +28,8 @@ def store(connection: sqlite3.Connection, diagnosis: Diagnosis) -> None:
         ],
     )
     connection.executemany(
-        "INSERT INTO findings (kernel_id, profile, position, rule, outcome, severity, confidence, title, sentence, core,"
-        " recoverable_us, recoverable_why, advice, measure_next, expected, source)"
+        "INSERT INTO findings (kernel_id, profile, position, rule, outcome, severity, confidence, title, sentence,"
+        " core, recoverable_us, recoverable_why, advice, measure_next, expected, source)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [(*key, at, *_row(finding)) for at, finding in enumerate(diagnosis.outcomes)],
     )

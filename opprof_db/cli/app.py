@@ -25,11 +25,14 @@ from opprof_db.cli import (
     queries,
     query,
     restore,
+    roofline,
+    rules,
     schema,
     shell,
     show,
     skill,
     trace,
+    work,
 )
 from opprof_db.cli.output import pretty
 
@@ -64,11 +67,14 @@ app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
+app.command("roofline", epilog=roofline.EPILOG)(roofline.roofline)
+app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
 app.add_typer(trace.app, name="trace")
+app.add_typer(work.app, name="work")
 app.add_typer(export.app, name="export")
 app.add_typer(skill.app, name="skill")
 app.add_typer(database.app, name="db")

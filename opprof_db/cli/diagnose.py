@@ -204,8 +204,16 @@ def _print(made: list[Diagnosis], of_run: bool, style: Format, *, everything: bo
 
 def _rows(made: list[Diagnosis], everything: bool) -> list[tuple[Any, ...]]:
     return [
-        (one.kernel_id, diagnosis.operator, one.rule, one.outcome, one.severity, one.confidence, one.recoverable_us,
-         one.sentence)  # fmt: skip
+        (
+            one.kernel_id,
+            diagnosis.operator,
+            one.rule,
+            one.outcome,
+            one.severity,
+            one.confidence,
+            one.recoverable_us,
+            one.sentence,
+        )
         for diagnosis in made
         for one in (diagnosis.outcomes if everything else diagnosis.findings)
     ]

@@ -30,7 +30,7 @@ def print_full(diagnosis: Diagnosis, *, everything: bool = False) -> None:
     for number, finding in enumerate(findings, 1):
         _finding(page, number, finding, diagnosis)
     _others(page, diagnosis, everything=everything)
-    page.line(page.paint("dim", f"profile {diagnosis.profile}, rules {diagnosis.rules_version}"))
+    page.line(page.paint("dim", f"profile {diagnosis.profile}, rules {diagnosis.rules_version.partition('-')[0]}"))
 
 
 def print_brief(diagnosis: Diagnosis) -> None:

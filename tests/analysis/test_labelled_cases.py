@@ -1,4 +1,4 @@
-"""The measured cases get the expected finding first, the fixed folders no longer have it, and the gain is about right."""
+"""Measured cases get the expected finding first, fixed folders no longer have it, and the gain is about right."""
 
 from __future__ import annotations
 

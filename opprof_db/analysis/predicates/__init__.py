@@ -1,11 +1,11 @@
 """The small named predicates that rules refer to."""
 
 from opprof_db.analysis.predicates import cores, memory, pipes, roofs, simulator, upstream
-from opprof_db.analysis.predicates.base import PREDICATES, CouldNotLook, Limits, Predicate, Verdict
+from opprof_db.analysis.predicates.base import PREDICATES, CouldNotLookError, Limits, Predicate, Verdict
 
 __all__ = [
     "PREDICATES",
-    "CouldNotLook",
+    "CouldNotLookError",
     "Limits",
     "Predicate",
     "Verdict",

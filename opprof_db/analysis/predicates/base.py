@@ -33,7 +33,7 @@ class Verdict:
     """Sentence of its own instead of the rule's: why there is no problem."""
 
 
-class CouldNotLook(Exception):
+class CouldNotLookError(Exception):
     """Something the predicate needs is not there. ``wants``: columns ``table.column`` whose sets to collect."""
 
     def __init__(self, what: str, *wants: str, how: str | None = None) -> None:
@@ -50,7 +50,7 @@ PREDICATES: dict[str, Predicate] = {}
 
 def predicate(function: Predicate) -> Predicate:
     """Make a predicate known by its function's name."""
-    PREDICATES[function.__name__] = function  # type: ignore[attr-defined]
+    PREDICATES[function.__name__] = function
     return function
 
 
@@ -62,15 +62,17 @@ def fine(note: str, *evidence: Evidence, kind: str | None = None) -> Verdict:
 def device(m: Measures) -> None:
     """Raise unless the launch has device figures with cores and a duration."""
     if not m.on_device:
-        raise CouldNotLook("there is no device run of it", how="collect with `msprof op` on a device")
+        raise CouldNotLookError("there is no device run of it", how="collect with `msprof op` on a device")
     if not m.kinds:
-        raise CouldNotLook("no core's time was recorded", "pipe_utilization.aiv_time_us", "pipe_utilization.aic_time_us")
+        raise CouldNotLookError(
+            "no core's time was recorded", "pipe_utilization.aiv_time_us", "pipe_utilization.aic_time_us"
+        )
 
 
 def duration(m: Measures) -> float:
     """The task duration, us."""
     if m.duration_us is None:
-        raise CouldNotLook("the task duration was not recorded", how="collect again: OpBasicInfo.csv has none")
+        raise CouldNotLookError("the task duration was not recorded", how="collect again: OpBasicInfo.csv has none")
     return m.duration_us
 
 

@@ -7,7 +7,16 @@ from dataclasses import replace
 
 from opprof_db.analysis.measures import COMPUTE, KIB, Core, Measures, names
 from opprof_db.analysis.memory_roof import memory_roof
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, device, duration, fine, plural, predicate
+from opprof_db.analysis.predicates.base import (
+    CouldNotLookError,
+    Limits,
+    Verdict,
+    device,
+    duration,
+    fine,
+    plural,
+    predicate,
+)
 
 KIND_NAMES = {"aic": "AIC", "aiv": "AIV", "aicore": "AI Core"}
 
@@ -27,7 +36,7 @@ def spread_over(m: Measures, now_us: float, cores_now: float, cores_then: float)
 
 
 @predicate
-def idle_cores(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
+def idle_cores(m: Measures, _: Limits) -> tuple[Verdict, ...]:
     """Launched cores that did nothing."""
     device(m)
     verdicts = []
@@ -82,7 +91,9 @@ def _launched(m: Measures, kind: str) -> int:
 def _available(m: Measures, kind: str) -> tuple[int, int]:
     cores = m.chip.cores(kind)
     if cores is None:
-        raise CouldNotLook("how many cores the chip has is not known", how="ingest again with --soc, such as Ascend910B4")
+        raise CouldNotLookError(
+            "how many cores the chip has is not known", how="ingest again with --soc, such as Ascend910B4"
+        )
     return cores
 
 
@@ -181,13 +192,13 @@ def cores_not_launched(m: Measures, limits: Limits) -> Verdict:
 
 
 @predicate
-def unused_half(m: Measures, limits: Limits) -> Verdict:
+def unused_half(m: Measures, _: Limits) -> Verdict:
     """A mix kernel that uses one kind of core only."""
     device(m)
     if not m.mix:
         return fine("it is no mix kernel")
     if not m.rows("pipe_utilization"):
-        raise CouldNotLook("which pipes worked was not recorded", "pipe_utilization.aic_cube_time_us")
+        raise CouldNotLookError("which pipes worked was not recorded", "pipe_utilization.aic_cube_time_us")
     if not m.unused or len(m.unused) == 2:
         return fine("both kinds of core work" if not m.unused else "neither kind of core does anything measurable")
     (kind,) = m.unused
@@ -332,7 +343,7 @@ def tail_wave(m: Measures, limits: Limits) -> Verdict:
     low, high = _available(m, kind)
     blocks = int(m.kernel["block_dim"] or 0)
     if not blocks:
-        raise CouldNotLook("the block dim was not recorded", how="collect again: OpBasicInfo.csv has none")
+        raise CouldNotLookError("the block dim was not recorded", how="collect again: OpBasicInfo.csv has none")
     if blocks <= low:
         return fine(f"{blocks} blocks fit the {_range(low, high)} cores at once", m.cite_kernel("block_dim"))
     losses = {}
@@ -360,7 +371,7 @@ def tail_wave(m: Measures, limits: Limits) -> Verdict:
 def reduced_frequency(m: Measures, limits: Limits) -> Verdict:
     """The cores ran below the rated frequency: read during collection, else estimated from the counters."""
     if not m.on_device:
-        raise CouldNotLook("there is no device run of it", how="collect with `msprof op` on a device")
+        raise CouldNotLookError("there is no device run of it", how="collect with `msprof op` on a device")
     current, rated = m.kernel["current_freq_mhz"], m.kernel["rated_freq_mhz"]
     if current and rated:
         cited = (m.cite_kernel("current_freq_mhz"), m.cite_kernel("rated_freq_mhz"))
@@ -374,8 +385,8 @@ def reduced_frequency(m: Measures, limits: Limits) -> Verdict:
         ).fetchone()
         if row is None or row[0] is None or not rated:
             if not m.rows("pipe_utilization"):
-                raise CouldNotLook("the frequency was not recorded", "pipe_utilization.aiv_total_cycles")
-            raise CouldNotLook(
+                raise CouldNotLookError("the frequency was not recorded", "pipe_utilization.aiv_total_cycles")
+            raise CouldNotLookError(
                 "the frequency was not recorded, and in a mix or short kernel the counters do not tell it",
                 how="collect on a driver that reports the current frequency",
             )
@@ -420,5 +431,3 @@ def head_cost(m: Measures, limits: Limits) -> Verdict:
         f"{took:.2f} us - {slowest.time_us:.2f} us - {limits['uncertainty_us']:g} us between the two measurements",
         "medium",
     )
-
-

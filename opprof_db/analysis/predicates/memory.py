@@ -5,7 +5,7 @@ from __future__ import annotations
 from opprof_db.analysis.findings import Evidence
 from opprof_db.analysis.measures import GIB_PER_S, KIB, TRANSFER_PIPES, Core, Measures
 from opprof_db.analysis.memory_roof import MemoryRoof, memory_roof
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, device, duration, fine, predicate
+from opprof_db.analysis.predicates.base import CouldNotLookError, Limits, Verdict, device, duration, fine, predicate
 from opprof_db.analysis.predicates.cores import KIND_NAMES
 from opprof_db.analysis.predicates.pipes import PIPE_NAMES, cite_busy, floor_us, need_pipes, relevant, saved
 
@@ -24,9 +24,9 @@ def need_roof(m: Measures) -> MemoryRoof:
     roof = memory_roof(m)
     duration(m)
     if roof is None:
-        raise CouldNotLook("the volumes were not recorded", "memory.read_main_memory_datas_kb")
+        raise CouldNotLookError("the volumes were not recorded", "memory.read_main_memory_datas_kb")
     if roof.gm_peak is None:
-        raise CouldNotLook(
+        raise CouldNotLookError(
             "the peak of this chip's memory is not known", how="ingest again with --soc, such as Ascend910B4"
         )
     return roof
@@ -153,7 +153,9 @@ def small_transfers(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
         looked = [found for pipe in paths if (found := _one_path(m, kind, pipe, limits)) is not None]
         if not looked:
             _, volume, instructions, _ = PATHS[kind, "mte2"]
-            raise CouldNotLook("volumes or instruction counts were not recorded", f"memory.{volume}", f"memory.{instructions}")
+            raise CouldNotLookError(
+                "volumes or instruction counts were not recorded", f"memory.{volume}", f"memory.{instructions}"
+            )
         at, _ = at_roof(m, limits["roof_share"], limits["roof_busy"])
         if at:
             verdicts.append(fine("the kernel is at the memory roof: larger transfers would not help", kind=kind))
@@ -256,7 +258,7 @@ def l2_reuse(m: Measures, limits: Limits) -> Verdict:
         return fine("the 310P prints one rate for the kernel and no counts")
     hits = m.l2_hits
     if hits is None:
-        raise CouldNotLook("hits of the L2 cache were not recorded", "l2_cache.aiv_r0_read_cache_hit")
+        raise CouldNotLookError("hits of the L2 cache were not recorded", "l2_cache.aiv_r0_read_cache_hit")
     rate = hits[0] / hits[1]
     says = f"{100 * rate:.1f} % of the L2 requests hit"
     if rate >= limits["hit_share"]:
@@ -264,9 +266,9 @@ def l2_reuse(m: Measures, limits: Limits) -> Verdict:
     read = m.traffic_bytes(writes=False)
     needed = m.work.bytes_read if m.work is not None else None
     if read is None:
-        raise CouldNotLook("the volumes were not recorded", "memory.read_main_memory_datas_kb")
+        raise CouldNotLookError("the volumes were not recorded", "memory.read_main_memory_datas_kb")
     if needed is None:
-        raise CouldNotLook(
+        raise CouldNotLookError(
             f"{says}, which is a problem only where data is read again; what the operator needs is not known",
             how="opprof-db work set OPERATOR --bytes … (or --shape …)",
         )
@@ -294,10 +296,10 @@ def excess_traffic(m: Measures, limits: Limits) -> Verdict:
     device(m)
     moved = m.traffic_bytes()
     if moved is None:
-        raise CouldNotLook("the volumes were not recorded", "memory.read_main_memory_datas_kb")
+        raise CouldNotLookError("the volumes were not recorded", "memory.read_main_memory_datas_kb")
     needed = m.work.bytes if m.work is not None else None
     if not needed:
-        raise CouldNotLook(
+        raise CouldNotLookError(
             f"{moved / _MIB:.1f} MiB were moved; what the operator needs is not known",
             how="opprof-db work set OPERATOR --bytes … (or --shape …)",
         )
@@ -315,5 +317,3 @@ def excess_traffic(m: Measures, limits: Limits) -> Verdict:
         f"{transfers:.1f} us of the busiest transfer pipe x {100 * (1 - needed / moved):.0f} % of the volume",
         "medium",
     )
-
-

@@ -5,7 +5,7 @@ from __future__ import annotations
 from opprof_db.analysis.findings import Evidence
 from opprof_db.analysis.measures import COMPUTE, Core, Measures, prefix
 from opprof_db.analysis.memory_roof import memory_roof
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, device, duration, fine, predicate
+from opprof_db.analysis.predicates.base import CouldNotLookError, Limits, Verdict, device, duration, fine, predicate
 from opprof_db.analysis.predicates.cores import KIND_NAMES
 
 PIPE_NAMES = {
@@ -23,7 +23,9 @@ def need_pipes(m: Measures, kind: str) -> dict[str, float]:
     """Shares of the pipes of a kind."""
     shares = m.shares(kind)
     if not shares:
-        raise CouldNotLook("which pipes worked was not recorded", f"pipe_utilization.{prefix(kind)}_scalar_time_us")
+        raise CouldNotLookError(
+            "which pipes worked was not recorded", f"pipe_utilization.{prefix(kind)}_scalar_time_us"
+        )
     return shares
 
 
@@ -112,7 +114,7 @@ def transfer_compute_in_turn(m: Measures, limits: Limits) -> tuple[Verdict, ...]
         column = f"{prefix(kind)}_{unit}_wait_ratio"
         waits = m.values("resource_conflict_ratio", column, kind)
         if not waits:
-            raise CouldNotLook(
+            raise CouldNotLookError(
                 f"the shares look like turns (they add up to {total:.2f}), but waits were not recorded",
                 f"resource_conflict_ratio.{column}",
             )
@@ -158,7 +160,9 @@ def scalar_overhead(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
         shares = need_pipes(m, kind)
         scalar, vector = shares.get("scalar"), shares.get(COMPUTE[kind], 0.0)
         if scalar is None:
-            raise CouldNotLook("the scalar time was not recorded", f"pipe_utilization.{prefix(kind)}_scalar_time_us")
+            raise CouldNotLookError(
+                "the scalar time was not recorded", f"pipe_utilization.{prefix(kind)}_scalar_time_us"
+            )
         core = m.slowest(kind)
         cited = cite_busy(m, core, "scalar", COMPUTE[kind])
         says = f"{KIND_NAMES[kind]}: the scalar unit is busy for {scalar:.2f} of the time"
@@ -224,7 +228,7 @@ def bank_conflicts(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
         column = f"{prefix(kind)}_vec_total_cflt_ratio"
         held = m.values("resource_conflict_ratio", column, kind)
         if not held:
-            raise CouldNotLook("conflicts were not recorded", f"resource_conflict_ratio.{column}")
+            raise CouldNotLookError("conflicts were not recorded", f"resource_conflict_ratio.{column}")
         core = max(held, key=lambda one: held[one])
         ratio = held[core]
         # In mix kernels of the 910B the printed ratio is over the task duration (source: formats section 2).
@@ -270,7 +274,7 @@ def instruction_cache(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
         column = f"{prefix(kind)}_icache_miss_rate"
         held = m.values("pipe_utilization", column, kind)
         if not held:
-            raise CouldNotLook("instruction cache misses were not recorded", f"pipe_utilization.{column}")
+            raise CouldNotLookError("instruction cache misses were not recorded", f"pipe_utilization.{column}")
         core = max(held, key=lambda one: held[one])
         rate, took = held[core], m.duration_us or core.time_us
         cited: tuple[Evidence, ...] = (m.cite("pipe_utilization", column, core, f"largest of {len(held)} cores"),)
@@ -332,7 +336,7 @@ def fixpipe_heavy(m: Measures, limits: Limits) -> Verdict:
     shares = need_pipes(m, "aic")
     share = shares.get("fixpipe")
     if share is None:
-        raise CouldNotLook("FIXPIPE was not recorded", "pipe_utilization.aic_fixpipe_time_us")
+        raise CouldNotLookError("FIXPIPE was not recorded", "pipe_utilization.aic_fixpipe_time_us")
     core = m.slowest("aic")
     cited = cite_busy(m, core, "fixpipe", "cube", "mte2")
     if share <= limits["share"]:
@@ -341,8 +345,8 @@ def fixpipe_heavy(m: Measures, limits: Limits) -> Verdict:
     aligned = m.work.aligned() if m.work is not None else None
     if not heavy:
         if aligned is None:
-            raise CouldNotLook(
-                f"FIXPIPE is busy for {share:.2f}, which is a problem where the sizes are not aligned: they are not known",
+            raise CouldNotLookError(
+                f"FIXPIPE is busy for {share:.2f}, a problem where the sizes are not aligned: they are not known",
                 how="opprof-db work set OPERATOR --shape …",
             )
         if aligned:
@@ -363,15 +367,19 @@ def cube_data_type(m: Measures, limits: Limits) -> Verdict:
     cited = cite_busy(m, core, "cube")
     if cube < limits["share"]:
         return fine(f"the cube is busy for {cube:.2f} only", *cited, kind="aic")
-    columns = ("aic_cube_fp16_ratio", "aic_cube_int8_ratio", "aic_cube_fp_ratio", "aic_cube_int_ratio", "aic_cube_ratio")
+    columns = (
+        "aic_cube_fp16_ratio",
+        "aic_cube_int8_ratio",
+        "aic_cube_fp_ratio",
+        "aic_cube_int_ratio",
+        "aic_cube_ratio",
+    )
     held = {column: m.value("arithmetic_utilization", column, core) for column in columns}
     whole = held["aic_cube_ratio"]
     if not whole:
-        raise CouldNotLook("the data types were not recorded", "arithmetic_utilization.aic_cube_fp16_ratio")
+        raise CouldNotLookError("the data types were not recorded", "arithmetic_utilization.aic_cube_fp16_ratio")
     fast = sum(held[column] or 0.0 for column in columns[:4])
-    cited += tuple(
-        m.cite("arithmetic_utilization", column, core) for column in columns if held[column] is not None
-    )
+    cited += tuple(m.cite("arithmetic_utilization", column, core) for column in columns if held[column] is not None)
     if fast >= limits["fast_share"] * whole:
         return fine(f"{100 * fast / whole:.0f} % of the cube's time is 16-bit floats or int8", *cited, kind="aic")
     return Verdict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opprof_db.analysis.findings import Evidence
 from opprof_db.analysis.measures import Measures
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, fine, predicate
+from opprof_db.analysis.predicates.base import CouldNotLookError, Limits, Verdict, fine, predicate
 from opprof_db.analysis.predicates.pipes import cite_busy, saved
 from opprof_db.analysis.roofline import Roofline, of_measures
 
@@ -32,7 +32,7 @@ def _cited(m: Measures, found: Roofline) -> tuple[Evidence, ...]:
 def roofline_bound(m: Measures, limits: Limits) -> Verdict:
     """Bound by memory or compute, or by latency: then by what its busiest pipe is (source: msopprof roofline.cpp)."""
     if not m.on_device:
-        raise CouldNotLook("there is no device run of it", how="collect with `msprof op` on a device")
+        raise CouldNotLookError("there is no device run of it", how="collect with `msprof op` on a device")
     found = of_measures(m)
     if found.bound == "unknown":
         what = "; ".join(found.missing) or "a point below its roof"
@@ -41,7 +41,7 @@ def roofline_bound(m: Measures, limits: Limits) -> Verdict:
             for each in found.missing
             if "Arithmetic" in each or "Memory" in each
         ]
-        raise CouldNotLook(f"no roofline: missing {what}", *wants, how=None if wants else "--aic-metrics=Roofline")
+        raise CouldNotLookError(f"no roofline: missing {what}", *wants, how=None if wants else "--aic-metrics=Roofline")
     best = found.best
     assert best is not None
     says = f"{found.bound}, {100 * (best.share or 0):.0f} % of the {best.name} roof"

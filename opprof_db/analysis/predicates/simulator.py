@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from opprof_db.analysis.critical_chain import Chain, critical_chain
 from opprof_db.analysis.measures import Measures
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, fine, plural, predicate
+from opprof_db.analysis.predicates.base import CouldNotLookError, Limits, Verdict, fine, plural, predicate
 from opprof_db.analysis.simulated import COMPUTE_PIPES, Overlap, Simulated, Sync
 
 _SIMULATE = "collect with `msprof op simulator`"
@@ -14,7 +14,7 @@ _PIPE_OF = {"V": "VECTOR", "VEC": "VECTOR", "M": "CUBE", "S": "SCALAR", "FIX": "
 def simulated(m: Measures) -> Simulated:
     """The simulator's figures; raises where there are none."""
     if m.kernel["mode"] not in ("simulator", "mixed"):
-        raise CouldNotLook("it was not simulated", how=_SIMULATE)
+        raise CouldNotLookError("it was not simulated", how=_SIMULATE)
     return Simulated(m)
 
 
@@ -22,11 +22,13 @@ def traced(m: Measures) -> Simulated:
     """The same with a whole trace of at least one core that worked."""
     found = simulated(m)
     if not found.pipes:
-        raise CouldNotLook("there is no trace", how="ingest simulator/trace.json, or let the simulation finish")
+        raise CouldNotLookError("there is no trace", how="ingest simulator/trace.json, or let the simulation finish")
     if found.truncated:
-        raise CouldNotLook("the trace is cut off: its spans and shares mean nothing", how="let the simulation finish")
+        raise CouldNotLookError(
+            "the trace is cut off: its spans and shares mean nothing", how="let the simulation finish"
+        )
     if not found.worked:
-        raise CouldNotLook(
+        raise CouldNotLookError(
             "no traced core did noticeable work: the traces are of idle cores",
             how="ingest simulator/trace.json, or simulate with --core-id of a core that works",
         )
@@ -37,7 +39,7 @@ def statistics(m: Measures) -> Simulated:
     """The same with instruction statistics."""
     found = simulated(m)
     if not found.cycles:
-        raise CouldNotLook("there are no instruction statistics", how="ingest the core folders' *_instr_exe.csv")
+        raise CouldNotLookError("there are no instruction statistics", how="ingest the core folders' *_instr_exe.csv")
     return found
 
 
@@ -236,7 +238,9 @@ def sim_critical_chain(m: Measures, limits: Limits) -> Verdict:
     core = found.worked[0]
     events = found.events(core)
     if events is None:
-        raise CouldNotLook(f"the events of {core} were not kept, or are too many", how="ingest again with --trace full")
+        raise CouldNotLookError(
+            f"the events of {core} were not kept, or are too many", how="ingest again with --trace full"
+        )
     flows = found.flows(core)
     chain = critical_chain(events, flows)
     if chain is None or chain.total_us <= 0:
@@ -248,7 +252,7 @@ def sim_critical_chain(m: Measures, limits: Limits) -> Verdict:
     hand = sum(chain.hand_overs.values())
     way = max(chain.hand_overs, key=lambda pair: chain.hand_overs[pair], default=None)
     if not flows:
-        raise CouldNotLook(
+        raise CouldNotLookError(
             f"{core}: flags were not collected, so who waited for whom is not known",
             how="collect with --aic-metrics=PipeUtilization,ResourceConflictRatio",
         )

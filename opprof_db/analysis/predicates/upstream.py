@@ -10,10 +10,9 @@ import math
 from collections.abc import Callable
 
 from opprof_db.analysis.findings import Evidence
-from opprof_db.analysis.measures import COMPUTE, KIB, Core, Measures, prefix
-from opprof_db.analysis.predicates.base import CouldNotLook, Limits, Verdict, device, fine, predicate
+from opprof_db.analysis.measures import COMPUTE, KIB, Core, Measures, names, prefix
+from opprof_db.analysis.predicates.base import CouldNotLookError, Limits, Verdict, device, fine, predicate
 from opprof_db.analysis.predicates.cores import KIND_NAMES, sigmoid
-from opprof_db.analysis.measures import names
 
 Figure = Callable[[Core], float | None]
 
@@ -27,7 +26,7 @@ def _outliers(
     for kind in m.kinds:
         held = {core: value for core in m.cores(kind) if (value := figure(core)) is not None}
         if not held:
-            raise CouldNotLook("the figure was not recorded", wants)
+            raise CouldNotLookError("the figure was not recorded", wants)
         mean = sum(held.values()) / len(held)
         deviation = math.sqrt(sum((value - mean) ** 2 for value in held.values()) / len(held))
         sign = -1.0 if low else 1.0
@@ -63,9 +62,7 @@ def _outliers(
 @predicate
 def upstream_slow_core(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
     """Cores that take more time than others."""
-    return _outliers(
-        m, limits, lambda core: core.time_us, m.cite_time, low=False, wants="pipe_utilization.aiv_time_us"
-    )
+    return _outliers(m, limits, lambda core: core.time_us, m.cite_time, low=False, wants="pipe_utilization.aiv_time_us")
 
 
 @predicate
@@ -114,7 +111,7 @@ def upstream_low_compute(m: Measures, limits: Limits) -> tuple[Verdict, ...]:
         held = {core: m.value("pipe_utilization", column, core) for core in m.cores(kind) if core.time_us}
         shares = {core: busy / core.time_us for core, busy in held.items() if busy is not None}
         if not shares:
-            raise CouldNotLook("busy times were not recorded", f"pipe_utilization.{column}")
+            raise CouldNotLookError("busy times were not recorded", f"pipe_utilization.{column}")
         low = sorted((core for core in shares if shares[core] < limits["share"]), key=lambda core: shares[core])
         if not low:
             verdicts.append(fine(f"{KIND_NAMES[kind]}: the compute unit of every core is busy enough", kind=kind))
@@ -162,7 +159,12 @@ def upstream_low_active_bandwidth(m: Measures, limits: Limits) -> tuple[Verdict,
             verdicts.append(
                 Verdict(
                     True,
-                    {"kind": KIND_NAMES[kind], "pipe": pipe.upper(), "quotient": quotients[low], "cores": len(quotients)},
+                    {
+                        "kind": KIND_NAMES[kind],
+                        "pipe": pipe.upper(),
+                        "quotient": quotients[low],
+                        "cores": len(quotients),
+                    },
                     (m.cite("memory", usage_column, low),),
                     confidence="low",
                     severity="info",
@@ -170,7 +172,7 @@ def upstream_low_active_bandwidth(m: Measures, limits: Limits) -> tuple[Verdict,
                 )
             )
     if not verdicts:
-        raise CouldNotLook("usage or busy times were not recorded", "memory.gm_to_ub_bw_usage_rate_pct")
+        raise CouldNotLookError("usage or busy times were not recorded", "memory.gm_to_ub_bw_usage_rate_pct")
     return tuple(verdicts)
 
 
@@ -179,7 +181,7 @@ def upstream_frequency(m: Measures, limits: Limits) -> Verdict:
     """Current frequency at or below 0.95 x rated; silent where the tool could not read it."""
     current, rated = m.kernel["current_freq_mhz"], m.kernel["rated_freq_mhz"]
     if not current or not rated:
-        raise CouldNotLook("the current frequency was not recorded", how="collect on a driver that reports it")
+        raise CouldNotLookError("the current frequency was not recorded", how="collect on a driver that reports it")
     cited = (m.cite_kernel("current_freq_mhz"), m.cite_kernel("rated_freq_mhz"))
     if current > limits["share"] * rated:
         return fine(f"{current} of {rated} MHz", *cited)

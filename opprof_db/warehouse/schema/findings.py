@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, MetaData, Table
+from typing import Any
+
+from sqlalchemy import CheckConstraint, Column, ForeignKeyConstraint, Index, MetaData, Table
 
 from opprof_db.warehouse.schema.columns import CLUSTERED, integer, one_of, parent, real, text
 
@@ -50,7 +52,7 @@ def _of_diagnosis(table: str) -> list[ForeignKeyConstraint]:
 
 
 def _add_outcomes(metadata: MetaData) -> None:
-    def key() -> list[object]:
+    def key() -> list[Column[Any]]:
         return [
             integer("kernel_id", "The kernel.", primary_key=True),
             text("profile", "Profile of the rule set.", primary_key=True),
@@ -59,7 +61,7 @@ def _add_outcomes(metadata: MetaData) -> None:
     Table(
         "diagnosis_facts",
         metadata,
-        *key(),  # type: ignore[arg-type]
+        *key(),
         integer("position", "Place in the list.", primary_key=True),
         text("name", "What the fact is about: cores_aiv, frequency, collected, …", nullable=False),
         text("value", "The value as text; NULL when unknown."),
@@ -72,7 +74,7 @@ def _add_outcomes(metadata: MetaData) -> None:
     Table(
         "findings",
         metadata,
-        *key(),  # type: ignore[arg-type]
+        *key(),
         integer("position", "Rank: 0 is the most important.", primary_key=True),
         text("rule", "Identifier of the rule.", nullable=False),
         text("outcome", "finding, no_problem or could_not_look.", nullable=False),
@@ -99,7 +101,7 @@ def _add_outcomes(metadata: MetaData) -> None:
     Table(
         "finding_evidence",
         metadata,
-        *key(),  # type: ignore[arg-type]
+        *key(),
         integer("position", "The finding.", primary_key=True),
         integer("ordinal", "Place in its evidence.", primary_key=True),
         text("table_name", "Table or view that holds the number.", nullable=False),
