@@ -13,6 +13,7 @@ import typer
 from opprof_db import __version__
 from opprof_db.cli import (
     database,
+    diagnose,
     export,
     forget,
     hotspots,
@@ -24,6 +25,8 @@ from opprof_db.cli import (
     queries,
     query,
     restore,
+    roofline,
+    rules,
     schema,
     shell,
     show,
@@ -32,6 +35,7 @@ from opprof_db.cli import (
     sweep,
     trace,
     trend,
+    work,
 )
 from opprof_db.cli.output import pretty
 
@@ -68,11 +72,15 @@ app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
 app.command("trend", epilog=trend.EPILOG)(trend.trend)
 app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
 app.command("similar", epilog=similar.EPILOG)(similar.similar)
+app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
+app.command("roofline", epilog=roofline.EPILOG)(roofline.roofline)
+app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
 app.add_typer(trace.app, name="trace")
+app.add_typer(work.app, name="work")
 app.add_typer(export.app, name="export")
 app.add_typer(skill.app, name="skill")
 app.add_typer(database.app, name="db")

@@ -50,7 +50,7 @@ def select(connection: sqlite3.Connection, sql: str, parameters: tuple[Any, ...]
 
 def complete_run(ctx: typer.Context, incomplete: str) -> list[str]:
     """Shell completion for run names."""
-    return _complete(ctx, incomplete, "SELECT DISTINCT name FROM runs ORDER BY started_at DESC LIMIT 200")
+    return completed(ctx, incomplete, "SELECT DISTINCT name FROM runs ORDER BY started_at DESC LIMIT 200")
 
 
 def complete_run_or_kernel(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -58,7 +58,7 @@ def complete_run_or_kernel(ctx: typer.Context, incomplete: str) -> list[str]:
     run, slash, _ = incomplete.partition("/")
     if not slash:
         return complete_run(ctx, incomplete)
-    return _complete(
+    return completed(
         ctx,
         incomplete,
         "SELECT DISTINCT run || '/' || operator FROM kernel_overview WHERE run = ? LIMIT 200",
@@ -68,10 +68,11 @@ def complete_run_or_kernel(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def complete_operator(ctx: typer.Context, incomplete: str) -> list[str]:
     """Shell completion for operators."""
-    return _complete(ctx, incomplete, "SELECT DISTINCT name FROM operators ORDER BY name")
+    return completed(ctx, incomplete, "SELECT DISTINCT name FROM operators ORDER BY name")
 
 
-def _complete(ctx: typer.Context, incomplete: str, sql: str, parameters: tuple[Any, ...] = ()) -> list[str]:
+def completed(ctx: typer.Context, incomplete: str, sql: str, parameters: tuple[Any, ...] = ()) -> list[str]:
+    """Shell completion from the first column of a statement; silent whatever goes wrong."""
     from opprof_db.errors import OpprofError
     from opprof_db.warehouse.readonly import open_readonly
 

@@ -7,7 +7,7 @@ import sqlite3
 
 from opprof_db.warehouse.sql_files import SqlFile, sql_files
 
-SQL_API_VERSION = "1.0"
+SQL_API_VERSION = "1.1"
 """Version of the views and named queries as people use them, MAJOR.MINOR; docs/sql-api.md is its changelog.
 
 MAJOR: a view, query, column or parameter is gone or means something else. MINOR: something was added.

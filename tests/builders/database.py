@@ -10,10 +10,13 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from opprof_db.analysis import work as works
+from opprof_db.analysis.diagnose import diagnose, store
 from opprof_db.ingest.finding import find
 from opprof_db.ingest.options import IngestOptions
 from opprof_db.ingest.service import ingest
 from opprof_db.warehouse import migrate, opening
+from opprof_db.warehouse.connection import transaction
 from opprof_db.warehouse.upkeep import compact
 from tests.builders.bin import simulator_bin
 from tests.builders.examples import infer_310p, simulated_trace, transfers
@@ -39,6 +42,10 @@ def write(folder: Path) -> Path:
         with opening.writing(path, create=True) as connection:
             for _ in ingest(connection, path, find([runs]), IngestOptions(labels={"branch": "main"})):
                 pass
+            with transaction(connection, path):
+                for (kernel_id,) in connection.execute("SELECT id FROM kernels").fetchall():
+                    store(connection, diagnose(connection, kernel_id))
+                works.store(connection, "add_custom", works.Work(bytes_total=480 * 2.0**20))
             # Where this machine keeps its temporary files is nobody's business.
             connection.execute("UPDATE run_locations SET path = '/runs/' || run_id")
             compact(connection, path)

@@ -8,6 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from opprof_db.analysis.diagnose import diagnose, store
+from opprof_db.warehouse import opening
+from opprof_db.warehouse.connection import transaction
 from tests import small
 from tests.builders import bin as bins
 from tests.builders.device import CoreLoad, DeviceRun, Launch
@@ -105,4 +108,6 @@ def fill(warehouse: Warehouse, folder: Path) -> Warehouse:
     warehouse.ingest(path(7), conditions={"kernel": "add_custom"})
     damaged = small.pipe(4.0, 4.5).replace("0.500000", "broken", 1)
     warehouse.ingest(small.write(path(8), OpBasicInfo=small.basic_info("damaged"), PipeUtilization=damaged))
+    with opening.writing(warehouse.path) as connection, transaction(connection, warehouse.path):
+        store(connection, diagnose(connection, K_ADD_1))
     return warehouse

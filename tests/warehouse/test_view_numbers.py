@@ -56,6 +56,12 @@ NUMBERS: list[tuple[str, str, dict[str, Any]]] = [
         # 40, 15 and 30 us of 80, 60 and 40; the idle core's 0.4 us count in the whole.
         {"cores": 3, "idle_cores": 1, "mean_time_us": 85 / 3, "max_time_us": 40.0, "ratio": 85 / 180.4},
     ),
+    (
+        "kernel_findings",
+        f"kernel_id = {s.K_ADD_1} AND profile = 'default' AND rule = 'imbalance'",
+        # Working cores of 80, 60 and 40 us: the slowest is 20 above the mean.
+        {"run_id": s.ADD_1, "outcome": "finding", "recoverable_us": 20.0, "recoverable_share": 0.2},
+    ),
     ("pipe_usage", f"kernel_id = {s.K_MIX} AND core_kind = 'aic' AND pipe = 'cube'", {"ratio": 80 / 150}),
     ("pipe_usage", f"kernel_id = {s.K_MIX} AND core_kind = 'aiv' AND pipe = 'vec'", {"ratio": 14 / 60}),
     ("pipe_usage", f"kernel_id = {s.K_310P} AND pipe = 'vec'", {"core_kind": "aicore", "ratio": 0.5}),
