@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from alembic import context
 
 from opprof_db.warehouse import migrate
 from opprof_db.warehouse.connection import connect
+from opprof_db.warehouse.fts import INDEX
 from opprof_db.warehouse.tables import metadata
 
 
@@ -19,6 +21,15 @@ def database() -> tuple[Path, bool]:
         return Path(given), True
     named = context.get_x_argument(as_dictionary=True).get("db")
     return Path(named or os.environ.get("OPPROF_DB") or "opprof.db"), False
+
+
+def is_ordinary(thing: Any, name: str | None, kind: str, reflected: bool, other: object) -> bool:
+    """Virtual tables and what stands behind them are not compared: Alembic sees neither as what they are."""
+    del reflected, other
+    if kind == "column":
+        thing, kind = thing.table, "table"
+        name = thing.name
+    return kind != "table" or not (name or "").startswith(INDEX)
 
 
 def run() -> None:
@@ -33,6 +44,7 @@ def run() -> None:
             render_as_batch=True,
             transactional_ddl=True,
             compare_type=True,
+            include_object=is_ordinary,
         )
         with context.begin_transaction():
             before = context.get_context().get_current_revision()

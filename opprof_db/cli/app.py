@@ -18,6 +18,7 @@ from opprof_db.cli import (
     forget,
     hotspots,
     ingest,
+    kb,
     label,
     listing,
     mcp,
@@ -79,6 +80,7 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
 app.add_typer(work.app, name="work")
 app.add_typer(export.app, name="export")

@@ -1,7 +1,7 @@
 """The one way for SQL from outside: read-only by construction, bounded in time, rows and bytes.
 
 The file is opened ``mode=ro``; an authorizer allows SELECT, column reads, recursion and functions
-from a list, nothing else (no PRAGMA, no ATTACH, no transaction, no extension loading); statements,
+from a list, nothing else (no PRAGMA but data_version, no ATTACH, no transaction, no extension loading); statements,
 values and SQLite's memory are limited in size, sorting stays in that memory (no temporary file); a
 progress handler ends statements that run too long and lets Ctrl-C through.
 """
@@ -23,6 +23,7 @@ from typing import Any
 from opprof_db.errors import DatabaseError, UsageError
 from opprof_db.warehouse.connection import explain, there
 from opprof_db.warehouse.costly import MAX_VALUE_BYTES, install
+from opprof_db.warehouse.fts import INDEX, index_statement
 from opprof_db.warehouse.resolve import did_you_mean
 
 MAX_SQL_BYTES = 64 * 1024
@@ -114,12 +115,23 @@ def open_readonly(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _open_index(connection: sqlite3.Connection) -> None:
+    """Make FTS5 prepare what the authorizer would refuse it later; only of the index this program declares."""
+    declared = connection.execute(
+        "SELECT sql FROM sqlite_master WHERE name = ? AND type = 'table'", (INDEX,)
+    ).fetchone()
+    if declared is not None and declared[0] == index_statement():
+        connection.execute(f"SELECT rowid FROM {INDEX} WHERE {INDEX} MATCH 'a' LIMIT 1").fetchall()
+
+
 def _authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
     if action in _ALLOWED_ACTIONS:
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in ALLOWED_FUNCTIONS:
         return sqlite3.SQLITE_OK
-    del first
+    # FTS5 asks in every search whether the file has changed: a counter, which can only be read.
+    if (action, first, second) == (sqlite3.SQLITE_PRAGMA, "data_version", None):
+        return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
 
 
@@ -178,6 +190,7 @@ def guarded(path: Path, watch: _Watch) -> Iterator[sqlite3.Connection]:
         connection.set_progress_handler(watch, _STEPS_BETWEEN_CHECKS)
         # SQLite makes these tables when they are first named, which the authorizer would refuse.
         connection.execute("SELECT count(*) FROM json_each('[]'), json_tree('[]')")
+        _open_index(connection)
         connection.set_authorizer(_authorize)
         yield connection
     finally:

@@ -18,6 +18,7 @@ from typing import Any
 
 from opprof_db.errors import UsageError
 from opprof_db.warehouse import views
+from opprof_db.warehouse.fts import FTS5
 from opprof_db.warehouse.queries import NamedQuery, query_files
 from opprof_db.warehouse.resolve import did_you_mean
 from opprof_db.warehouse.sql_files import SqlFile
@@ -212,7 +213,12 @@ def _tables() -> list[Documented]:
                 table.comment or "",
                 "",
                 tuple(
-                    Field(column.name, str(column.type), column.comment or "", column.primary_key)
+                    Field(
+                        column.name,
+                        "" if FTS5 in table.info else str(column.type),
+                        column.comment or "",
+                        column.primary_key,
+                    )
                     for column in table.columns
                 ),
                 ";\n".join(_readable(str(statement.compile(dialect=dialect))) for statement in statements),

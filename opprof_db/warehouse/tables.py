@@ -9,10 +9,12 @@ from __future__ import annotations
 from sqlalchemy import MetaData
 
 from opprof_db.catalog import Catalogue, load
+from opprof_db.warehouse.schema.baselines import add_baselines
 from opprof_db.warehouse.schema.bins import add_bins
 from opprof_db.warehouse.schema.facts import add_facts, add_rollup
 from opprof_db.warehouse.schema.findings import add_findings
 from opprof_db.warehouse.schema.kernels import add_kernels
+from opprof_db.warehouse.schema.knowledge import add_knowledge
 from opprof_db.warehouse.schema.provenance import add_provenance
 from opprof_db.warehouse.schema.reference import add_reference
 from opprof_db.warehouse.schema.runs import add_runs
@@ -41,6 +43,8 @@ def build(catalogue: Catalogue) -> MetaData:
     add_bins(metadata)
     add_traces(metadata)
     add_findings(metadata)
+    add_baselines(metadata)
+    add_knowledge(metadata)
     return metadata
 
 
