@@ -25,6 +25,7 @@ from opprof_db.cli import (
     pipeline,
     queries,
     query,
+    recommend,
     restore,
     roofline,
     rules,
@@ -74,6 +75,7 @@ app.command("trend", epilog=trend.EPILOG)(trend.trend)
 app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
 app.command("similar", epilog=similar.EPILOG)(similar.similar)
 app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
+app.command("recommend", epilog=recommend.EPILOG)(recommend.recommend)
 app.command("roofline", epilog=roofline.EPILOG)(roofline.roofline)
 app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("label", epilog=label.EPILOG)(label.label)
