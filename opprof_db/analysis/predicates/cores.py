@@ -432,7 +432,8 @@ def head_cost(m: Measures, limits: Limits) -> Verdict:
         note = f"blocks run in {rounds} rounds, so the head cannot be told from the rows"
         if took - rounds * m.mean_us(kind) <= limits["share"] * took:
             return fine(note, *cited)
-    head = took - max(slowest.time_us, rounds * m.mean_us(kind)) - limits["uncertainty_us"]
+    longest = max(slowest.time_us, rounds * m.mean_us(kind) if rounds > 1 else 0.0)
+    head = took - longest - limits["uncertainty_us"]
     if head <= limits["share"] * took:
         return fine(f"the task ends {took - slowest.time_us:.2f} us after what its slowest core took", *cited)
     return Verdict(
@@ -440,6 +441,6 @@ def head_cost(m: Measures, limits: Limits) -> Verdict:
         {"head_us": took - slowest.time_us, "duration_us": took, "slowest_us": slowest.time_us, "share": head / took},
         cited,
         head,
-        f"{took:.2f} us - {took - head - limits['uncertainty_us']:.2f} us - {limits['uncertainty_us']:g} us between the two measurements",
+        f"{took:.2f} us - {longest:.2f} us - {limits['uncertainty_us']:g} us between the two measurements",
         "medium",
     )
