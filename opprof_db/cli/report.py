@@ -138,4 +138,4 @@ def run(
             run_id = connection.execute("SELECT run_id FROM kernels WHERE id = ?", (kernel,)).fetchone()[0]
         text = run_report.render(connection, run_id, options, kernel_id=kernel, profile=profile)
     page.write(text, output, options)
-    note(f"{output}: {len(text.encode()) / 1e6:.1f} MB")
+    note(f"{output} written")
