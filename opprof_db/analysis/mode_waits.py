@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from opprof_db.analysis.findings import Evidence
-from opprof_db.analysis.simulated import Simulated
+from opprof_db.analysis.simulated import Simulated, Sync
 
 PIPE_NAMES = {
     "VECTOR": "vec", "VEC": "vec", "V": "vec", "CUBE": "cube", "M": "cube", "SCALAR": "scalar", "S": "scalar",
@@ -104,7 +104,7 @@ def _explained(
     if not own:
         text = f"{on_device}; the simulator's statistics hold no flags (collected with ResourceConflictRatio only)."
         return Wait(kind, pipe, least, most, None, None, (), "could not look", text, (cited,))
-    held = [sync for sync in own if sync.instruction.upper().startswith("WAIT") and _waits(sync.consumer, sync.pipe, pipe)]
+    held = [sync for sync in own if sync.instruction.upper().startswith("WAIT") and _holds_up(sync, pipe)]
     queued = sum(sync.cycles for sync in own if sync.instruction.startswith("SET") and device_pipe(sync.pipe) == pipe)
     by_producer: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for sync in held:
@@ -118,7 +118,8 @@ def _explained(
         )
     )
     share, queue = sum(sync.cycles for sync in held) / base, queued / base
-    evidence = (cited, *(simulated.cite_sync(sync) for sync in sorted(held, key=lambda one: -one.cycles)[:2] if sync.cycles))
+    costliest = sorted(held, key=lambda one: -one.cycles)[:2]
+    evidence = (cited, *(simulated.cite_sync(sync) for sync in costliest if sync.cycles))
     whom = " and ".join(f"{one.producer} ({one.cycles} cycles in {one.calls} waits)" for one in sources[:2])
     if sources and share >= ENOUGH * least:
         outcome: Outcome = "explained"
@@ -129,8 +130,8 @@ def _explained(
     elif queue >= ENOUGH * least:
         outcome = "own queue"
         says = (
-            f"in the simulator its flags wait {share:.2f}, but {queue:.2f} is spent behind the pipe's own work (SET_FLAG,"
-            f" {queued} cycles): the unit is full, not held up by another"
+            f"in the simulator its flags wait {share:.2f}, but {queue:.2f} is spent behind the pipe's own work"
+            f" (SET_FLAG, {queued} cycles): the unit is full, not held up by another"
         )
     else:
         outcome = "not seen"
@@ -141,6 +142,6 @@ def _explained(
     return Wait(kind, pipe, least, most, share, queue, sources, outcome, f"{on_device}; {says}.", evidence)
 
 
-def _waits(consumer: str | None, on_pipe: str, pipe: str) -> bool:
+def _holds_up(sync: Sync, pipe: str) -> bool:
     """Whether a WAIT_FLAG holds up a pipe: the one its detail names, else the one it was counted on."""
-    return device_pipe(consumer or on_pipe) == pipe
+    return device_pipe(sync.consumer or sync.pipe) == pipe

@@ -8,14 +8,13 @@ name the pipe that waits; the flags of the simulator say for whom (source: forma
 from __future__ import annotations
 
 import sqlite3
-from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
-from opprof_db.analysis.findings import Evidence
-from opprof_db.analysis.measures import PIPES, Measures
-from opprof_db.analysis.mode_waits import PIPE_NAMES, Wait, device_pipe, waits
+from opprof_db.analysis.measures import Measures
+from opprof_db.analysis.mode_sides import PipePair, Sides
+from opprof_db.analysis.mode_waits import Wait, waits
 from opprof_db.analysis.simulated import Simulated
 from opprof_db.errors import UsageError
 
@@ -25,61 +24,17 @@ NOTICEABLE = 0.02
 """Pipes below this share of the longest of their kind, in both modes, are left out of the order."""
 CONTENTION = 1.25
 """A transfer pipe whose ratio is so many times the compute unit's was slowed by more than the clock."""
-WORKED_SHARE = 0.1
-"""A simulated core worked when it did at least this share of what the busiest of its kind did …"""
-WORKED_FLOOR = 0.01
-"""… and at least this share of what the busiest of all did."""
-_FLAGS = (
-    "instruction GLOB 'WAIT_*' OR instruction = 'wait_event' OR instruction GLOB 'SET_FLAG*' OR instruction GLOB"
-    " 'BAR*'"
-)
-
 BLIND = (
     ("device", "which instruction or line costs the time, and its conflicts", "counters are per core and pipe"),
     ("device", "who waited for whom", "a wait ratio names the pipe that waits, not the one it waits for"),
-    ("simulator", "contention for L2 and DDR", "every core has the memory to itself; hits and misses are not modelled"),
+    ("simulator", "contention for L2 and DDR", "the cores' transfers do not slow each other down"),
     ("simulator", "the start of the task and the real frequency", "it counts cycles at a fixed clock"),
 )
 """(mode, what it cannot see, why)."""
 WARNING = (
-    "Do not equate the totals: clock, cores, shape and memory of the two modes differ. Compare the order of the pipes and"
-    " the ratios between them."
+    "Do not equate the totals: clock, cores, shape and memory of the two modes differ. Compare the order of the pipes"
+    " and the ratios between them."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class PipePair:
-    """One pipe of one kind of core in both modes. ``None``: that mode has no figure."""
-
-    core_kind: str
-    pipe: str
-    device_cores: int | None
-    device_time_us: float | None
-    """Mean busy time over the working cores, us."""
-    device_cycles: float | None
-    """The same in cycles of that core's own clock."""
-    device_share: float | None
-    """Total busy time / total core time."""
-    simulator_cores: int | None
-    """Simulated cores that worked and have statistics."""
-    simulator_cycles: float | None
-    """Mean cycles of the pipe's work over them; flags and barriers left out, overlapping calls counted each."""
-    flag_cycles: float | None
-    """Mean cycles of its WAIT_FLAG, SET_FLAG and barriers."""
-    simulator_us: float | None
-    """``simulator_cycles`` / the simulator's clock, us."""
-    simulator_busy_us: float | None
-    """Mean busy time from the traces of cores that worked (overlap counted once), us; ``None`` without such a trace."""
-    ratio: float | None
-    """Device time / simulated time: the trace's busy time where there is one, else from the cycles."""
-    cycle_ratio: float | None
-    """Device cycles / simulated cycles: clocks taken out."""
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def simulated(self) -> float | None:
-        """The simulated time that the ratio is over, us."""
-        return self.simulator_us if self.simulator_busy_us is None else self.simulator_busy_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +75,18 @@ class Modes:
     blind: tuple[tuple[str, str, str], ...] = BLIND
 
 
+COLUMNS = (
+    "core_kind", "pipe", "device_cores", "device_time_us", "device_cycles", "device_share", "simulator_cores",
+    "simulator_busy_us", "simulator_us", "simulator_cycles", "flag_cycles", "ratio", "cycle_ratio",
+)  # fmt: skip
+"""What ``table`` shows of each pipe: attributes of ``PipePair``."""
+
+
+def table(found: Modes) -> tuple[tuple[str, ...], list[tuple[object, ...]]]:
+    """A row a pipe, exact figures."""
+    return COLUMNS, [tuple(getattr(pipe, column) for column in COLUMNS) for pipe in found.pipes]
+
+
 def modes(connection: sqlite3.Connection, kernel_id: int, with_: int | None = None) -> Modes:
     """Set a launch beside its counterpart of the other mode: ``with_``, or the newest of the same operator.
 
@@ -128,7 +95,7 @@ def modes(connection: sqlite3.Connection, kernel_id: int, with_: int | None = No
     """
     device_id, simulator_id = _pair(connection, kernel_id, with_)
     device, simulator = Measures(connection, device_id), Measures(connection, simulator_id)
-    sides = _Sides(device, simulator, Simulated(simulator))
+    sides = Sides(device, simulator, Simulated(simulator))
     pipes = tuple(sides.pipe(kind, pipe) for kind in sides.kinds for pipe in sides.names(kind))
     orders = tuple(_order(kind, [one for one in pipes if one.core_kind == kind]) for kind in sides.kinds)
     held = waits(connection, device_id, sides.simulated, sides.worked)
@@ -185,171 +152,40 @@ def _mode(connection: sqlite3.Connection, kernel_id: int) -> tuple[str, str | No
     return str(mode), operator
 
 
-@dataclass
-class _Sides:
-    """Both launches, and the simulated cores that worked."""
+class _Timed(NamedTuple):
+    """A pipe with its times on the device and in the simulator, us."""
 
-    device: Measures
-    simulator: Measures
-    simulated: Simulated
-
-    @cached_property
-    def _cycles(self) -> dict[str, dict[str, dict[str, tuple[float, float]]]]:
-        """Core kind -> core -> pipe -> (cycles of work, cycles of flags and barriers); no saturated counters."""
-        found: dict[str, dict[str, dict[str, tuple[float, float]]]] = defaultdict(lambda: defaultdict(dict))
-        rows = self.simulator.connection.execute(
-            f"SELECT core_kind, core, pipe, sum(CASE WHEN {_FLAGS} THEN 0 ELSE cycles END),"
-            f" sum(CASE WHEN {_FLAGS} THEN cycles ELSE 0 END) FROM instruction_stats"
-            " WHERE kernel_id = ? AND saturated = 0 AND pipe IS NOT NULL GROUP BY core_kind, core, pipe",
-            (self.simulator.kernel_id,),
-        )
-        for kind, core, pipe, work, flags in rows:
-            found[kind][core][pipe] = (work or 0.0, flags or 0.0)
-        return found
-
-    @cached_property
-    def worked(self) -> dict[str, tuple[str, ...]]:
-        """Core kind -> simulated cores whose pipes other than the scalar unit worked, by statistics or trace."""
-        done: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-        for kind, cores in self._cycles.items():
-            for core, pipes in cores.items():
-                done[kind][core] = sum(work for pipe, (work, _) in pipes.items() if device_pipe(pipe) in _WORK)
-        if not done:
-            for pipe in self.simulated.pipes:
-                if device_pipe(pipe.pipe) in _WORK:
-                    done[_kind_of(pipe.core)][pipe.core] += pipe.busy_us
-        most = max((work for cores in done.values() for work in cores.values()), default=0.0)
-        found: dict[str, tuple[str, ...]] = {}
-        for kind, cores in done.items():
-            floor = max(WORKED_SHARE * max(cores.values()), WORKED_FLOOR * most)
-            held = tuple(sorted(core for core, work in cores.items() if work > 0 and work >= floor))
-            if held:
-                found[kind] = held
-        return found
-
-    @cached_property
-    def kinds(self) -> tuple[str, ...]:
-        """Kinds of core that worked in either mode."""
-        on_device = {kind for kind in self.device.kinds if self.device.working(kind)} - self.device.unused
-        return tuple(sorted(on_device | set(self.worked)))
-
-    def names(self, kind: str) -> tuple[str, ...]:
-        """Pipes of a kind that either mode has a figure of."""
-        known = {pipe for pipe in PIPES.get(kind, ()) if self.device.mean_busy(kind, pipe) is not None}
-        known |= {
-            device_pipe(pipe)
-            for core in self.worked.get(kind, ())
-            for pipe in self._cycles.get(kind, {}).get(core, {})
-            if device_pipe(pipe) in PIPES.get(kind, ())
-        }
-        known |= {device_pipe(one.pipe) for one in self.traced(kind) if device_pipe(one.pipe) in PIPES.get(kind, ())}
-        return tuple(pipe for pipe in PIPES.get(kind, ()) if pipe in known)
-
-    def traced(self, kind: str) -> list[object]:
-        """Trace figures of the cores of a kind that worked."""
-        cores = self.worked.get(kind, ())
-        return [one for one in self.simulated.pipes if one.core in cores and not one.truncated]
-
-    def pipe(self, kind: str, pipe: str) -> PipePair:
-        """Both modes' figures of a pipe."""
-        evidence: list[Evidence] = []
-        time_us = self.device.mean_busy(kind, pipe)
-        mhz = self._device_mhz(kind)
-        cores = len(self.device.working(kind)) if time_us is not None else None
-        if time_us is not None:
-            row: dict[str, int | str | None] = {"kernel_id": self.device.kernel_id, "core_kind": kind, "pipe": pipe}
-            evidence.append(Evidence("pipe_usage", "mean_time_us", row, time_us, "us", f"mean of {cores} working cores"))
-        work, flags, counted = self._simulated(kind, pipe, evidence)
-        clock = self.simulated.clock_mhz
-        from_cycles = work / clock if work is not None and clock else None
-        busy = self._busy(kind, pipe)
-        simulated = from_cycles if busy is None else busy
-        return PipePair(
-            kind,
-            pipe,
-            cores,
-            time_us,
-            time_us * mhz if time_us is not None and mhz else None,
-            self.device.share(kind, pipe),
-            counted,
-            work,
-            flags,
-            from_cycles,
-            busy,
-            time_us / simulated if time_us is not None and simulated else None,
-            time_us * mhz / work if time_us is not None and mhz and work else None,
-            tuple(evidence),
-        )
-
-    def _device_mhz(self, kind: str) -> float | None:
-        """Clock that the core times were computed with: total cycles / total time of the working cores."""
-        row = self.device.connection.execute(
-            "SELECT sum(total_cycles) / sum(time_us) FROM core_times WHERE kernel_id = ? AND core_kind = ?"
-            " AND is_idle = 0 AND total_cycles IS NOT NULL AND time_us > 0",
-            (self.device.kernel_id, kind),
-        ).fetchone()
-        return row[0]
-
-    def _simulated(
-        self, kind: str, pipe: str, evidence: list[Evidence]
-    ) -> tuple[float | None, float | None, int | None]:
-        """(mean work cycles, mean flag cycles, cores) of a pipe."""
-        cores = [core for core in self.worked.get(kind, ()) if core in self._cycles.get(kind, {})]
-        if not cores:
-            return None, None, None
-        work, flags = 0.0, 0.0
-        most: tuple[float, str, str] | None = None
-        for core in cores:
-            for name, (own, own_flags) in self._cycles[kind][core].items():
-                if device_pipe(name) == pipe:
-                    work, flags = work + own, flags + own_flags
-                    most = max(most or (-1.0, "", ""), (own + own_flags, core, name))
-        if most is not None:
-            row: dict[str, int | str | None] = {
-                "kernel_id": self.simulator.kernel_id,
-                "core": most[1],
-                "pipe": most[2],
-            }
-            note = f"largest of {len(cores)} cores that worked, its flags and barriers included"
-            evidence.append(Evidence("simulated_pipes", "cycles", row, int(most[0]), "cycles", note))
-        return work / len(cores), flags / len(cores), len(cores)
-
-    def _busy(self, kind: str, pipe: str) -> float | None:
-        traced = self.traced(kind)
-        cores = {one.core for one in traced}
-        held = [one.busy_us for one in traced if device_pipe(one.pipe) == pipe]
-        return sum(held) / len(cores) if held else None
-
-
-_WORK = frozenset(PIPE_NAMES.values()) - {"scalar"}
-
-
-def _kind_of(core: str) -> str:
-    return "aiv" if ".veccore" in core else "aic" if ".cubecore" in core else "aicore"
+    pipe: str
+    times: tuple[float, float]
 
 
 def _order(kind: str, pipes: list[PipePair]) -> PipeOrder:
     """Which pipes take longer, in each mode, and where the modes agree."""
-    both = [(one.pipe, one.device_time_us, one.simulated) for one in pipes]
-    known = [(pipe, device, own) for pipe, device, own in both if device is not None and own is not None]
-    longest = (max((one[1] for one in known), default=0.0), max((one[2] for one in known), default=0.0))
-    known = [one for one in known if one[1] > NOTICEABLE * longest[0] or one[2] > NOTICEABLE * longest[1]]
-    on_device = sorted(known, key=lambda one: -one[1])
-    in_simulator = sorted(known, key=lambda one: -one[2])
-    agree, differ, tied = [], [], []
+    known = [
+        _Timed(one.pipe, (one.device_time_us, one.simulated))
+        for one in pipes
+        if one.device_time_us is not None and one.simulated is not None
+    ]
+    longest = [max((one.times[side] for one in known), default=0.0) for side in (0, 1)]
+    known = [one for one in known if any(one.times[side] > NOTICEABLE * longest[side] for side in (0, 1))]
+    on_device = sorted(known, key=lambda one: -one.times[0])
+    in_simulator = sorted(known, key=lambda one: -one.times[1])
+    agree: list[tuple[str, str]] = []
+    differ: list[tuple[str, str]] = []
+    tied: list[tuple[str, str]] = []
     for a, b in combinations(on_device, 2):
-        close = any(abs(a[side] - b[side]) <= TIE * max(a[side], b[side]) for side in (1, 2))
-        (tied if close else agree if a[2] > b[2] else differ).append((a[0], b[0]))
+        close = any(abs(x - y) <= TIE * max(x, y) for x, y in zip(a.times, b.times, strict=True))
+        (tied if close else agree if a.times[1] > b.times[1] else differ).append((a.pipe, b.pipe))
     same: bool | None = None
     if known:
-        same = on_device[0][0] == in_simulator[0][0]
-        firsts = {on_device[0][0], in_simulator[0][0]}
+        same = on_device[0].pipe == in_simulator[0].pipe
+        firsts = {on_device[0].pipe, in_simulator[0].pipe}
         if any(set(pair) == firsts for pair in tied):
             same = None
     return PipeOrder(
         kind,
-        tuple(one[0] for one in on_device),
-        tuple(one[0] for one in in_simulator),
+        tuple(one.pipe for one in on_device),
+        tuple(one.pipe for one in in_simulator),
         same,
         tuple(agree),
         tuple(differ),
@@ -357,7 +193,7 @@ def _order(kind: str, pipes: list[PipePair]) -> PipeOrder:
     )
 
 
-def _says(sides: _Sides, pipes: tuple[PipePair, ...], orders: tuple[PipeOrder, ...]) -> list[str]:
+def _says(sides: Sides, pipes: tuple[PipePair, ...], orders: tuple[PipeOrder, ...]) -> list[str]:
     says = []
     for order in orders:
         kind = order.core_kind.upper()
@@ -395,13 +231,13 @@ def _contention(kind: str, pipes: list[PipePair]) -> list[str]:
         if factor >= CONTENTION:
             says.append(
                 f"{kind.upper()}: from the simulator to the device {name} grows {factor:.2f} times as much as"
-                f" {unit.pipe} ({pipe.ratio:.2f} against {unit.ratio:.2f}): the time it waits for L2 and DDR, shared by"
-                " all cores, is what the simulator does not show."
+                f" {unit.pipe} ({pipe.ratio:.2f} against {unit.ratio:.2f}): most likely it waits for L2 and DDR, which"
+                " all cores share and the simulator leaves out."
             )
     return says
 
 
-def _cautions(sides: _Sides) -> list[str]:
+def _cautions(sides: Sides) -> list[str]:
     device, simulator = sides.device.kernel, sides.simulator.kernel
     told = []
     if device["operator"] and simulator["operator"] and device["operator"] != simulator["operator"]:
@@ -414,8 +250,8 @@ def _cautions(sides: _Sides) -> list[str]:
         cores, simulated = len(sides.device.working(kind)), len(sides.worked.get(kind, ()))
         if cores and simulated and cores != simulated:
             told.append(
-                f"{kind.upper()}: {cores} cores worked on the device, {simulated} in the simulator: a core's share of the"
-                " work need not be the same"
+                f"{kind.upper()}: {cores} cores worked on the device, {simulated} in the simulator: a core's share of"
+                " the work need not be the same"
             )
         elif cores and not simulated:
             told.append(f"{kind.upper()}: no such core worked in the simulator")
