@@ -26,6 +26,7 @@ from opprof_db.cli import (
     queries,
     query,
     recommend,
+    report,
     restore,
     roofline,
     rules,
@@ -84,6 +85,7 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
 app.add_typer(work.app, name="work")
