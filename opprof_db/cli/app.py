@@ -38,6 +38,7 @@ from opprof_db.cli import (
     sweep,
     trace,
     trend,
+    verify,
     work,
 )
 from opprof_db.cli.output import pretty
@@ -77,6 +78,7 @@ app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
 app.command("similar", epilog=similar.EPILOG)(similar.similar)
 app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
 app.command("recommend", epilog=recommend.EPILOG)(recommend.recommend)
+app.command("verify", epilog=verify.EPILOG)(verify.verify)
 app.command("roofline", epilog=roofline.EPILOG)(roofline.roofline)
 app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("label", epilog=label.EPILOG)(label.label)
