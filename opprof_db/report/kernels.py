@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from opprof_db.analysis.findings import Diagnosis, Evidence, Finding
-from opprof_db.report import device_sections
+from opprof_db.report import device_sections, simulator_sections
 from opprof_db.report.model import Section
 from opprof_db.report.texts import shortened
 from opprof_db.report.verdicts import first_finding, verdict
@@ -57,7 +57,10 @@ def kernel(connection: sqlite3.Connection, diagnosis: Diagnosis, launches: int) 
 
 def sections(connection: sqlite3.Connection, diagnosis: Diagnosis, anchor: str) -> list[Section]:
     """Figures and tables of a launch, in the order of the page."""
-    return device_sections.sections(connection, diagnosis.kernel_id, anchor)
+    return [
+        *device_sections.sections(connection, diagnosis.kernel_id, anchor),
+        *simulator_sections.sections(connection, diagnosis.kernel_id, anchor),
+    ]
 
 
 def overview(connection: sqlite3.Connection, kernel_id: int) -> dict[str, Any]:
