@@ -106,7 +106,7 @@ def by_pipe(connection: sqlite3.Connection, kernel_id: int, anchor: str) -> Figu
             "name": name,
             "y": names,
             "x": values,
-            "marker": {"color": color, "pattern": {"shape": pattern}},
+            "marker": {"color": color, "pattern": {"shape": pattern, "fillmode": "overlay", "fgcolor": "#000000"}},
             "hovertemplate": "%{y}: %{x} cycles " + name + "<extra></extra>",
         }
         for name, values, color, pattern in parts

@@ -93,9 +93,9 @@ def busiest_cores(connection: sqlite3.Connection, kernel_id: int) -> list[str]:
     return [
         row[0]
         for row in connection.execute(
-            "SELECT a.core FROM pipe_activity AS a WHERE a.kernel_id = ? AND a.core IS NOT NULL AND EXISTS (SELECT 1 FROM"
-            " trace_lanes AS l JOIN trace_files AS f ON f.kernel_id = l.kernel_id AND f.trace_no = l.trace_no"
-            " WHERE l.kernel_id = a.kernel_id AND l.core = a.core AND f.kept = 'full')"
+            "SELECT a.core FROM pipe_activity AS a WHERE a.kernel_id = ? AND a.core IS NOT NULL AND EXISTS ("
+            "SELECT 1 FROM trace_lanes AS l JOIN trace_files AS f ON f.kernel_id = l.kernel_id"
+            " AND f.trace_no = l.trace_no WHERE l.kernel_id = a.kernel_id AND l.core = a.core AND f.kept = 'full')"
             " GROUP BY a.core ORDER BY sum(a.busy_us) DESC, a.core",
             (kernel_id,),
         )
@@ -135,7 +135,9 @@ def timeline(connection: sqlite3.Connection, kernel_id: int, core: str, anchor: 
     else:
         text += " Every gap is drawn."
     if counts:
-        text += " Waits, sets and barriers are thin marks; the trace draws their lengths, their true cost is in cycles below."
+        text += (
+            " Waits, sets and barriers are thin marks: their lengths are drawn, not measured; cycles tell their cost."
+        )
         text += f" There are {', '.join(f'{count:,} {name}s' for name, count in counts.items())}."
     else:
         text += " No waits are in the trace: they were not collected, or there are none."
