@@ -116,7 +116,7 @@ def _is_silu(node: Any, gates: Mapping[str, str]) -> bool:
     if node.op_type != "Mul" or len(node.input) != 2:
         return False
     one, other = node.input
-    return gates.get(one) == other or gates.get(other) == one
+    return bool(gates.get(one) == other or gates.get(other) == one)
 
 
 def _comparable(found: Mapping[str, int]) -> dict[str, int]:

@@ -4,7 +4,7 @@ The distance is Hellinger's: with p and q the shares of each kind in model and c
 
     distance = sqrt(1 - sum over kinds of sqrt(p q))
 
-0 for the same mixture, 1 where nothing is shared. The root lets rare kinds count (one NMS beside 64 convolutions), which
+0 for the same mixture, 1 where nothing is shared. The root lets rare kinds count (one NMS beside 64 convolutions): they
 are what a migration stumbles over. Operators of no known kind count as kinds that no case has. Kinds that move no data
 (reshape) and batch normalisation, which is folded into the convolution before it, are left out on both sides. Where
 only names are given, every kind counts once on both sides.

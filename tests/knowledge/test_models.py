@@ -24,7 +24,7 @@ def onnx_file(path: Path, nodes: list, functions: list = [], opset: str = "") ->
     return path
 
 
-def node(op_type: str, inputs: str = "a", outputs: str = "b", **attributes: object):  # noqa: ANN201
+def node(op_type: str, inputs: str = "a", outputs: str = "b", **attributes: object):
     return onnx.helper.make_node(op_type, inputs.split(), outputs.split(), **attributes)
 
 
@@ -55,7 +55,7 @@ def segmenter(path: Path) -> Path:
 )
 def test_exported_models_find_the_case_of_their_kind_first(tmp_path: Path, make, case: str) -> None:
     found = nearest_cases(from_onnx(make(tmp_path / "model.onnx")), ENTRIES.values())
-    assert [each.entry for each in found][0] == case
+    assert found[0].entry == case
     assert found[0].distance < 0.2 < found[1].distance
     assert [each.distance for each in found] == sorted(each.distance for each in found)
 
@@ -144,7 +144,7 @@ def test_files_that_are_no_model_are_told(tmp_path: Path, content: bytes) -> Non
 def test_the_command_matches_models_without_a_warehouse(cli: Cli, tmp_path: Path) -> None:
     shown = cli("recommend", "--model", detector(tmp_path / "detector.onnx"))
     assert shown.returncode == 0, shown.stderr
-    assert shown.stdout.splitlines()[1].startswith("case-yolov8s  YOLOv8s")
+    assert shown.stdout.splitlines()[1].startswith("case-yolov8s ")
     answer = json.loads(cli("recommend", "--operators", "conv2d,nms", "-f", "json", "--limit", 1).stdout)
     assert [each["entry"] for each in answer["cases"]] == ["case-yolov8s"]
     assert answer["operators"][0]["kind"] == "nms"
