@@ -63,6 +63,9 @@ waits, share of the memory limit, the best. Rows of different groups must not be
 SIMILAR = """\
 The launches whose counters look most like those of one launch (kernel:7, RUN/NAME): distance 0 to 1 over shares, what
 they have in common and where they differ (own value / other value)."""
+COMPARE_MODES = """\
+A launch measured on a device beside the same kernel simulated: times and cycles of each pipe, which pipe orders agree,
+what the device's waits are as far as the simulator shows, what each mode cannot see. Totals are never equated."""
 
 READING = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 ADDING = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
@@ -83,6 +86,9 @@ Keys = Annotated[list[str] | None, Field(description="Labels or facts; left out:
 Where = Annotated[dict[str, str | int | float] | None, Field(description="Only launches with these labels or facts.")]
 Pair = Annotated[list[str] | None, Field(description="Two metrics, NAME[@CORE][:lower|:higher], for a Pareto front.")]
 Others = Annotated[bool, Field(description="Only launches of other operators.")]
+Counterpart = Annotated[
+    str | None, Field(description="Launch of the other mode; left out: the newest of the same operator.")
+]
 QueryName = Annotated[str | None, Field(description="Name of the query; left out: list them.")]
 Parameters = Annotated[
     dict[str, str | int | float | None] | None, Field(description="Values of its parameters, by name.")
@@ -129,6 +135,9 @@ class _Calls:
     def similar(self, kernel: Launch, limit: Limit = 10, others: Others = False, db_path: Database = None) -> Answer:
         return self._tools.similar(kernel, limit, others, db_path)
 
+    def compare_modes(self, kernel: Launch, with_kernel: Counterpart = None, db_path: Database = None) -> Answer:
+        return self._tools.compare_modes(kernel, with_kernel, db_path)
+
 
 class _Server(MCPServer[Any]):
     """Turns what the SDK itself refuses (unknown tools, wrong arguments) into JSON as well."""
@@ -161,6 +170,7 @@ def build(tools: Tools) -> MCPServer[Any]:
         (calls.trend, TREND, READING),
         (calls.sweep, SWEEP, READING),
         (calls.similar, SIMILAR, READING),
+        (calls.compare_modes, COMPARE_MODES, READING),
     )
     for call, description, hints in offered:
         server.add_tool(

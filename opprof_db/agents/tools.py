@@ -208,6 +208,16 @@ class Tools:
         }
         return rows_answer(*similar_table(found), None, self.caps, **told)
 
+    def compare_modes(self, kernel: str, with_kernel: str | None = None, db_path: str | None = None) -> Answer:
+        """A launch on the device beside the same kernel in the simulator, pipe by pipe."""
+        from opprof_db.analysis import modes
+
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            other = None if with_kernel is None else resolve.only_kernel(connection, with_kernel)
+            found = modes.modes(connection, resolve.only_kernel(connection, kernel), other)
+        told = {key: value for key, value in asdict(found).items() if key != "pipes"}
+        return rows_answer(*modes.table(found), None, self.caps, **told)
+
     def _query_list(self) -> Answer:
         rows = [
             (

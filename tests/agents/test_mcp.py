@@ -103,6 +103,7 @@ def test_tools_have_the_names_and_arguments_that_the_public_skill_uses(place: Pa
         "trend": {"kernel", "order_by", "db_path"},
         "sweep": {"kernel", "by", "where", "pareto", "db_path"},
         "similar": {"kernel", "limit", "others", "db_path"},
+        "compare_modes": {"kernel", "with_kernel", "db_path"},
     }
     assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"execute_sql_to_csv"}
     described = {tool.name: tool.description for tool in tools}
@@ -135,6 +136,21 @@ def test_kernels_are_followed_over_runs_variants_and_likeness(place: Path) -> No
     failed, answer = ask(place, ("sweep", {"kernel": "add_custom", "pareto": ["duration_us"]}))[0]
     assert failed
     assert answer["error"] == "pareto names two metrics"
+
+
+def test_a_launch_is_set_beside_its_simulation(place: Path) -> None:
+    with sqlite3.connect(place / "opprof.db") as connection:
+        ((simulated,),) = connection.execute("SELECT id FROM kernels WHERE mode = 'simulator'").fetchall()
+    (failed, answer), (refused, error) = ask(
+        place,
+        ("compare_modes", {"kernel": "kernel:9", "with_kernel": f"kernel:{simulated}"}),
+        ("compare_modes", {"kernel": "kernel:9", "with_kernel": "kernel:8"}),
+    )
+    assert not failed
+    assert "Do not equate the totals" in answer["warning"]
+    assert {"vec", "mte2"} <= {row["pipe"] for row in answer["rows"]}
+    assert refused
+    assert "both of the device" in error["error"]
 
 
 def test_clients_of_the_older_protocol_are_served_too(place: Path) -> None:
