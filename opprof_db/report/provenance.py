@@ -73,8 +73,8 @@ def _not_collected(kernels: Iterable[Mapping[str, Any]]) -> Section:
                 "What rules could not look at",
                 (
                     Column("rule", "Rule"),
-                    Column("why", "Why"),
-                    Column("how", "How to collect it", "code"),
+                    Column("why", "Why", "prose"),
+                    Column("how", "How to collect it", "prose"),
                     Column("kernels", "Kernels", "number"),
                     Column("names", "Such as"),
                 ),
@@ -93,7 +93,8 @@ def _issues(connection: sqlite3.Connection, run_id: int) -> Section:
         return Section("issues", "Issues", paragraphs=("No problem was met when the run was taken in.",))
     rows = connection.execute(
         "SELECT severity, code, path, line, column_name, raw_text, message, cells, count FROM issue_overview"
-        " WHERE run_id = ? ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END, path, line LIMIT ?",
+        " WHERE run_id = ? ORDER BY CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END,"
+        " path, line LIMIT ?",
         (run_id, _ISSUES),
     ).fetchall()
     return Section(
