@@ -16,7 +16,7 @@ _UNSEEN = re.compile(
 )
 """Control characters, zero-width ones, and marks that turn the writing direction; line ends and tabs are not."""
 _ABSOLUTE = re.compile(
-    r"""(?:file://)?(?<![\w./\\])(?<!:/)/(?!/)[^\s/:;,'"<>|()\[\]{}=]+(?:/[^\s/:;,'"<>|()\[\]{}=]+)+/?"""
+    r"""(?:file://|(?<![\w./\\])(?<!:/))/(?!/)[^\s/:;,'"<>|()\[\]{}=]+(?:/[^\s/:;,'"<>|()\[\]{}=]+)+/?"""
     r"""|(?<![\w])[A-Za-z]:\\(?:[^\\\s:;,'"<>|]+\\)*[^\\\s:;,'"<>|]*"""
     r"""|\\\\[^\\\s]+\\(?:[^\\\s:;,'"<>|]+\\?)+"""
 )
