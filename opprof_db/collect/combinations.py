@@ -132,7 +132,7 @@ def _replay(request: Request) -> Iterator[Remark]:
                 "use --replay-mode kernel, or leave TimelineDetail out",
             )
         yield warning(
-            "--replay-mode=application does not flush the L2 cache between replays: L2 figures differ from kernel replay",
+            "--replay-mode=application does not flush the L2 cache between replays: L2 figures differ",
             "do not compare its L2 figures with those of --replay-mode kernel",
         )
     if replay == "range":

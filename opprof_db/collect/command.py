@@ -95,10 +95,8 @@ def _application(words: tuple[str, ...], around: Surroundings) -> tuple[tuple[st
         return (), None
     first = words[0]
     found = executable(first, around)
-    if "/" not in first and found is not None:
-        first = str(found)
-    if first.startswith("~") and found is not None:
-        first = str(found)
+    if found is not None and ("/" not in first or first.startswith("~")):
+        first = str(found)  # msopprof's own look-up is not relied on
     exact = (first, *words[1:])
     if all(_PLAIN.fullmatch(word) for word in exact):
         return exact, None

@@ -36,10 +36,7 @@ def output_path(output: Path, folder: Path) -> Path:
 
 
 def executable(word: str, around: Surroundings) -> Path | None:
-    """The file behind an application's first word; names without a slash are looked up on PATH.
-
-    msopprof itself takes a bare name only for a file in the current folder.
-    """
+    """The file behind an application's first word; a name without a slash is looked up on PATH, then here."""
     if "/" in word:
         return around.folder / Path(word).expanduser()
     found = shutil.which(word, path=around.environment.get("PATH", ""))
@@ -88,9 +85,7 @@ def _output(path: Path, around: Surroundings) -> Iterator[Remark]:
     if facts.st_uid not in (os.geteuid(), 0):
         yield warning(f"--output: {existing} belongs to another user; msopprof warns of it", "use a folder of your own")
     elif facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not facts.st_mode & stat.S_ISVTX:
-        yield warning(
-            f"--output: {existing} is writable for others; msopprof warns of it", f"chmod go-w {existing}"
-        )
+        yield warning(f"--output: {existing} is writable for others; msopprof warns of it", f"chmod go-w {existing}")
     yield from _source_tree(path, existing, around)
 
 
@@ -104,7 +99,10 @@ def _source_tree(path: Path, existing: Path, around: Surroundings) -> Iterator[R
         return
     try:
         done = subprocess.run(
-            ["git", "-C", str(tree), "check-ignore", "-q", f"{path}/OPPROF_x"], capture_output=True, timeout=5, check=False
+            ["git", "-C", str(tree), "check-ignore", "-q", f"{path}/OPPROF_x"],
+            capture_output=True,
+            timeout=5,
+            check=False,
         )
         ignored = done.returncode == 0
     except (OSError, subprocess.TimeoutExpired):

@@ -13,7 +13,6 @@ Keys are the options' names; what the command line says goes first.
 
 from __future__ import annotations
 
-import os
 import tomllib
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -34,7 +33,7 @@ Profile = Mapping[str, str | list[str]]
 
 def places(folder: Path, environment: Mapping[str, str]) -> list[Path]:
     """Where profiles are looked for: opprof.toml here or above, then the user's own file."""
-    config = environment.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    config = environment.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     return [*(parent / FILE_NAME for parent in (folder, *folder.parents)), Path(config) / "opprof-db" / FILE_NAME]
 
 
@@ -100,3 +99,14 @@ def _checked(held: object, name: str, path: Path) -> Profile:
         else:
             raise UsageError(f"{path}: profile.{name}.{key} must be a text or a whole number")
     return made
+
+
+def names(folder: Path, environment: Mapping[str, str]) -> list[str]:
+    """Every profile there is, for completion; files that cannot be read have none."""
+    found: list[str] = []
+    for path in places(folder, environment):
+        try:
+            found += _read(path) if path.is_file() else []
+        except InputError:
+            continue
+    return sorted(set(found))

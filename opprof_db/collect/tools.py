@@ -63,7 +63,7 @@ def find_tool(given: str | None, environment: Mapping[str, str]) -> Tool | NotFo
     return NotFound(
         "neither msopprof nor msprof is on PATH"
         + (f" or below {', '.join(homes)}" if homes else f", and {' and '.join(HOMES)} are not set"),
-        "run `source …/set_env.sh` of the CANN toolkit, or name the tool with --tool PATH; `opprof-db doctor` looks closer",
+        "source set_env.sh of the CANN toolkit, or name the tool with --tool PATH; `opprof-db doctor` looks closer",
     )
 
 
@@ -122,7 +122,13 @@ def simulators(environment: Mapping[str, str], tool: Tool | None = None) -> list
 
 
 def _version_files(home: Path) -> list[Path]:
-    names = ("version.cfg", "version.info", "ascend_toolkit_install.info", "toolkit/version.info", "compiler/version.info")
+    names = (
+        "version.cfg",
+        "version.info",
+        "ascend_toolkit_install.info",
+        "toolkit/version.info",
+        "compiler/version.info",
+    )
     found = [home / name for name in names if (home / name).is_file()]
     try:
         return found + sorted(home.glob("*-linux/ascend_toolkit_install.info"))

@@ -99,7 +99,9 @@ def _metrics(text: str, request: Request) -> Iterator[Remark]:
                 near = get_close_matches(part.lower(), known, n=1)
                 yield refusal(
                     f"--aic-metrics: {part!r} is no metric set that this program knows",
-                    f"did you mean {known[near[0]].name}? " if near else "`opprof-db collect goals` lists them; "
+                    f"did you mean {known[near[0]].name}? "
+                    if near
+                    else "`opprof-db collect goals` lists them; "
                     "a set of a newer msopprof goes with --extra aic-metrics=SETS",
                 )
         elif mode not in metric.modes:
