@@ -8,6 +8,7 @@ from contextlib import closing
 
 import pytest
 
+from opprof_db.analysis.diagnose import diagnose_run, store
 from opprof_db.warehouse import readonly, views
 from opprof_db.warehouse.queries import NamedQuery, query_files
 from opprof_db.warehouse.sql_files import SqlFile
@@ -33,6 +34,10 @@ GIVEN = {"text": "cummin", "operator": "Cummin_kernel", "metric": "aiv_mte2_rati
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     filled = Warehouse(tmp_path_factory.mktemp("corpus") / "corpus.db")
     filled.ingest(CORPUS)
+    with closing(sqlite3.connect(filled.path)) as opened, opened:
+        for (run,) in opened.execute("SELECT id FROM runs").fetchall():
+            for one in diagnose_run(opened, run):
+                store(opened, one)
     return filled
 
 

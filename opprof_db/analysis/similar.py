@@ -20,6 +20,7 @@ kernel's, whose ratios have another denominator.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -171,6 +172,27 @@ def similar(
     )
 
 
+def distances(connection: sqlite3.Connection, kernel_id: int, others: Sequence[int]) -> dict[int, float]:
+    """Distance of some launches to one, by launch; those that cannot be compared (see above) are not in it."""
+    import numpy as np
+
+    features, rows = _profiles(connection, {kernel_id, *others})
+    if kernel_id not in rows.ids:
+        return {}
+    own = rows.ids[kernel_id]
+    kinds = np.array([feature.core_kind for feature in features])
+    has = ~np.isnan(rows.values)
+    present = np.stack([has[:, kinds == kind].any(axis=1) for kind in sorted(set(kinds.tolist()))], axis=1)
+    usable = (present == present[own]).all(axis=1) & ((has & has[own]).sum(axis=1) >= LEAST_SHARED * has[own].sum())
+    gaps = np.abs(rows.values - rows.values[own])
+    by_kind = [_mean_known(gaps[:, kinds == kind]) for kind in sorted(set(kinds[has[own]].tolist()))]
+    distance = np.stack(by_kind, axis=1).mean(axis=1)
+    usable &= ~np.isnan(distance)
+    return {
+        other: float(distance[rows.ids[other]]) for other in others if other in rows.ids and usable[rows.ids[other]]
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class _Feature:
     core_kind: str
@@ -191,7 +213,7 @@ class _Profiles:
     """A row a launch, a column a feature; NaN where the launch does not have it. Scaled: ranges are 1."""
 
 
-def _profiles(connection: sqlite3.Connection) -> tuple[list[_Feature], _Profiles]:
+def _profiles(connection: sqlite3.Connection, only: set[int] | None = None) -> tuple[list[_Feature], _Profiles]:
     import math
 
     import numpy as np
@@ -201,9 +223,12 @@ def _profiles(connection: sqlite3.Connection) -> tuple[list[_Feature], _Profiles
     features: dict[tuple[int, str], int] = {}
     ids: dict[int, int] = {}
     found: list[tuple[int, int, float]] = []
-    for kernel_id, metric_id, core_kind, largest, mean, cores in connection.execute(
-        _VALUES.format(marks), tuple(metrics)
-    ):
+    statement = _VALUES.format(marks)
+    values: tuple[int, ...] = tuple(metrics)
+    if only is not None:
+        statement += f" AND kernel_id IN ({', '.join('?' * len(only))})"
+        values = (*values, *only)
+    for kernel_id, metric_id, core_kind, largest, mean, cores in connection.execute(statement, values):
         _, unit, _ = metrics[metric_id]
         if largest is None:
             continue
@@ -221,8 +246,8 @@ def _profiles(connection: sqlite3.Connection) -> tuple[list[_Feature], _Profiles
         found.append((row, features.setdefault((metric_id, core_kind), len(features)), value))
     matrix = np.full((len(ids), len(features)), np.nan)
     if found:
-        at, feature, values = zip(*found, strict=True)
-        matrix[list(at), list(feature)] = values
+        at, feature, numbers = zip(*found, strict=True)
+        matrix[list(at), list(feature)] = numbers
     described = [
         _Feature(kind, f"imbalance of {metrics[metric][0]}", "ratio")
         if metrics[metric][1] == "us"

@@ -30,9 +30,11 @@ RULES = frozenset(
     aic_waits_for_aiv aiv_waits_for_aic head_cost instruction_cache bank_conflicts l2_reuse fixpipe_heavy mte1_bound
     cube_data_type roofline_bound excess_traffic tail_wave sim_overlap sim_waits sim_barriers sim_holes
     sim_critical_chain sim_double_buffering
+    upstream_frequency upstream_slow_core upstream_more_data upstream_low_hit_rate upstream_low_compute
+    upstream_low_active_bandwidth upstream_roofline
     """.split()
 )
-"""Rules of the diagnosis that entries may name."""
+"""Rules of the diagnosis that entries may name; a test holds them to those of the rule set."""
 
 
 class Source(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from opprof_db.analysis.rules import rule_set
 from opprof_db.knowledge.library import only_built_in
 from opprof_db.knowledge.lint import lint
 from opprof_db.knowledge.model import RULES
@@ -54,8 +55,15 @@ def test_nothing_is_wrong_with_any_of_them() -> None:
 
 
 def test_every_rule_has_a_pattern_that_is_mainly_about_it() -> None:
-    main = {entry.head.rules[0] for entry in ENTRIES.values() if entry.head.kind == "pattern" and entry.head.rules}
-    assert set(RULES) - main == set()
+    patterns = [entry.head.rules for entry in ENTRIES.values() if entry.head.kind == "pattern" and entry.head.rules]
+    main = {rules[0] for rules in patterns}
+    own = {rule.id for rule in rule_set().rules if rule.profiles != ("upstream",)}
+    assert own - main == set()
+    assert {rule.id for rule in rule_set().rules} - {rule for rules in patterns for rule in rules} == set()
+
+
+def test_the_rules_entries_may_name_are_those_of_the_rule_set() -> None:
+    assert {rule.id for rule in rule_set().rules} == RULES
 
 
 @pytest.mark.parametrize("problem", [(family, name) for family, names in FAMILIES.items() for name in names])
