@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
+    from opprof_db.analysis.modes import Modes
     from opprof_db.analysis.similar import Similar
     from opprof_db.analysis.sweep import Sweep
     from opprof_db.analysis.trend import Trend
@@ -177,6 +178,15 @@ class Warehouse:
         with opening.reading(self.path) as connection:
             identifier = resolve.only_kernel(connection, kernel)
             return similar(connection, identifier, limit=limit, other_operators=others)
+
+    def modes(self, kernel: str, with_: str | None = None) -> Modes:
+        """A launch measured on a device beside the same kernel simulated; ``with_`` names the counterpart."""
+        from opprof_db.analysis.modes import modes
+        from opprof_db.warehouse import opening, resolve
+
+        with opening.reading(self.path) as connection:
+            other = None if with_ is None else resolve.only_kernel(connection, with_)
+            return modes(connection, resolve.only_kernel(connection, kernel), other)
 
     def _frame(self, sql: str, params: Mapping[str, Any]) -> pd.DataFrame:
         import pandas as pd

@@ -43,11 +43,6 @@ def improved(connection: sqlite3.Connection, kernel_id: int, operator: str | Non
     if not cases:
         return ()
     near = distances(connection, kernel_id, [case.before_kernel_id for case in cases if case.before_kernel_id])
-    gone: dict[int, list[str]] = {}
-    for case_id, rule in connection.execute(
-        "SELECT case_id, rule FROM recorded_rules WHERE gone = 1 ORDER BY case_id, position"
-    ):
-        gone.setdefault(case_id, []).append(rule)
     own = set(kinds_of(operator))
     found = [
         (
@@ -64,7 +59,7 @@ def improved(connection: sqlite3.Connection, kernel_id: int, operator: str | Non
                 case.speed_up,
                 near.get(case.before_kernel_id) if case.before_kernel_id else None,
                 case.entry,
-                tuple(gone.get(case.id, ())),
+                case.gone,
             ),
         )
         for case in cases

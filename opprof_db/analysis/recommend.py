@@ -130,6 +130,12 @@ def recommend(
     return tuple(_recommendation(fit, kernel_id, metrics, cases) for fit in chosen)
 
 
+def answers(connection: sqlite3.Connection, diagnosis: Diagnosis, limit: int = 3) -> tuple[Recommendation, ...]:
+    """The entries in force that answer a diagnosis' findings, for a short mention beside them."""
+    found = recommend(connection, diagnosis.kernel_id, limit=0, diagnosis=diagnosis)
+    return tuple(each for each in found if each.rules)[:limit]
+
+
 def recommend_run(
     connection: sqlite3.Connection, run_id: int, *, library: Library | None = None, limit: int = DEFAULT_LIMIT
 ) -> tuple[tuple[Diagnosis, tuple[Recommendation, ...]], ...]:
@@ -216,7 +222,7 @@ def _conditions(entry: Entry, metrics: EntryMetrics, fit: _Fit) -> float:
 def _recommendation(fit: _Fit, kernel_id: int, metrics: EntryMetrics, cases: Sequence[Improved]) -> Recommendation:
     head = fit.entry.head
     rules = tuple(dict.fromkeys(finding.rule for finding in fit.findings))
-    core = _core(fit.findings, metrics)
+    core = core_of(fit.findings, metrics)
     expected = tuple(Movement(each.metric.replace(CORE, core), each.direction, each.why) for each in head.expected)
     if not expected and fit.findings:
         expected = fit.findings[0].expected
@@ -241,10 +247,13 @@ def _shows(case: Improved, entry: Entry, rules: Iterable[str]) -> bool:
     """Whether a recorded improvement is one of this entry: it was followed, or it made the same finding go."""
     if entry.origin == ORIGIN:
         return case.entry_id == entry.id
-    return case.followed == entry.id or (case.followed is None and bool(set(case.gone) & set(rules)))
+    if case.followed == entry.id:
+        return True
+    near = case.followed is None or case.followed in entry.head.related
+    return near and bool(set(case.gone) & set(rules))
 
 
-def _core(findings: Sequence[Finding], metrics: EntryMetrics) -> str:
+def core_of(findings: Sequence[Finding], metrics: EntryMetrics) -> str:
     """Which kind of core ``{core}`` means: the one the first finding rests on, else the one that takes longest."""
     for finding in findings:
         for item in finding.evidence:

@@ -27,6 +27,7 @@ from opprof_db.cli import (
     queries,
     query,
     recommend,
+    report,
     restore,
     roofline,
     rules,
@@ -38,6 +39,7 @@ from opprof_db.cli import (
     sweep,
     trace,
     trend,
+    verify,
     work,
 )
 from opprof_db.cli.output import pretty
@@ -77,6 +79,7 @@ app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
 app.command("similar", epilog=similar.EPILOG)(similar.similar)
 app.command("diagnose", epilog=diagnose.EPILOG)(diagnose.diagnose)
 app.command("recommend", epilog=recommend.EPILOG)(recommend.recommend)
+app.command("verify", epilog=verify.EPILOG)(verify.verify)
 app.command("roofline", epilog=roofline.EPILOG)(roofline.roofline)
 app.command("rules", epilog=rules.EPILOG)(rules.rules)
 app.command("label", epilog=label.EPILOG)(label.label)
@@ -84,6 +87,7 @@ app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
 app.add_typer(collect.app, name="collect")
+app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
 app.add_typer(work.app, name="work")

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, reading
-from opprof_db.cli.knowledge import KbOption, complete_entry, entry_index, usable
+from opprof_db.cli.common import DEFAULT_DB, DbOption, FormatOption, complete_run_or_kernel, writing
+from opprof_db.cli.knowledge import KbOption, complete_entry, entry_index, find_entry
 from opprof_db.cli.output import Format, note, print_object, print_rows
 
 if TYPE_CHECKING:
     from opprof_db.knowledge.index import Filters, Hit
-    from opprof_db.knowledge.model import Entry
 
 app = typer.Typer(
     help="The knowledge base: cases, recipes, patterns and tips, found by words, rules, operators and chips.",
@@ -55,6 +54,8 @@ RECORD_EPILOG = """Examples:
 
 The numbers come from the warehouse. Similar launches are shown the case by 'opprof-db recommend'."""
 
+FORGET_EPILOG = """Example: opprof-db kb forget recorded-1"""
+
 
 class Kind(StrEnum):
     """Kinds of entries."""
@@ -72,6 +73,14 @@ class ShowFormat(StrEnum):
     JSON = "json"
 
 
+Side = Annotated[
+    str,
+    typer.Argument(
+        metavar="KERNEL",
+        help="kernel:7 or RUN/NAME[/LAUNCH]; a run with one kernel.",
+        autocompletion=complete_run_or_kernel,
+    ),
+]
 KindOption = Annotated[Kind | None, typer.Option(help="Only entries of this kind.")]
 ChipOption = Annotated[
     str | None, typer.Option(metavar="CHIP", help="Only entries that apply to this chip: 910B, 310P, Ascend910B4, …")
@@ -172,22 +181,50 @@ def lint(
         raise typer.Exit(1)
 
 
-def find_entry(identifier: str, db: Path, kb: list[Path] | None) -> Entry:
-    """An entry in force, recorded cases of the warehouse among them.
+@app.command("record", epilog=RECORD_EPILOG)
+def record(
+    before: Side,
+    after: Side,
+    title: Annotated[str, typer.Option("--title", metavar="TEXT", help="What was done, in a few words.")],
+    note_text: Annotated[str | None, typer.Option("--note", metavar="TEXT", help="What was done, at length.")] = None,
+    entry: Annotated[
+        str | None,
+        typer.Option("--entry", metavar="ID", help="The entry that was followed.", autocompletion=complete_entry),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Record launches that should not be compared too.")] = False,
+    kb: KbOption = None,
+    db: DbOption = DEFAULT_DB,
+) -> None:
+    """Make two launches, before and after a change, a case of your own; numbers come from the warehouse."""
+    from opprof_db.analysis.record import record as store
+    from opprof_db.warehouse.connection import transaction
+    from opprof_db.warehouse.resolve import only_kernel
 
-    Raises:
-        UsageError: there is none.
-    """
-    from opprof_db.knowledge.library import library
-    from opprof_db.knowledge.recorded import PREFIX, recorded_entries
+    followed = find_entry(entry, db, kb) if entry else None
+    with writing(db) as connection:
+        pair = only_kernel(connection, before), only_kernel(connection, after)
+        with transaction(connection, db):
+            case = store(connection, *pair, title, note=note_text, entry=followed, force=force)
+    print(
+        f"{case.entry_id}: {case.before_duration_us:g} us to {case.after_duration_us:g} us,"
+        f" {case.speed_up:.3g} times as fast"
+    )
+    if case.remarks:
+        note(case.remarks)
 
-    found = usable(library(kb or []))
-    if identifier.startswith(PREFIX) and identifier not in found.entries and db.exists():
-        with reading(db) as connection:
-            for entry in recorded_entries(connection):
-                if entry.id == identifier:
-                    return entry
-    return found.get(identifier)
+
+@app.command("forget", epilog=FORGET_EPILOG)
+def forget(
+    case: Annotated[str, typer.Argument(metavar="ID", help="Id of a recorded case: recorded-1.")],
+    db: DbOption = DEFAULT_DB,
+) -> None:
+    """Take a recorded case out of the warehouse; its launches stay."""
+    from opprof_db.analysis.record import forget as take_out
+    from opprof_db.warehouse.connection import transaction
+
+    with writing(db) as connection, transaction(connection, db):
+        take_out(connection, case)
+    print(f"{case}: forgotten")
 
 
 def _filters(kind: Kind | None, chip: str | None, operator: str | None, rule: str | None) -> Filters:

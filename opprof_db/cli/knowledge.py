@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from opprof_db.knowledge.library import Library
+    from opprof_db.knowledge.model import Entry
 
 KbOption = Annotated[
     list[Path] | None,
@@ -88,4 +89,22 @@ def usable(found: Library) -> Library:
     return found
 
 
-__all__ = ["DEFAULT_DB", "KbOption", "complete_entry", "entry_index", "synchronised", "usable"]
+def find_entry(identifier: str, db: Path, kb: list[Path] | None) -> Entry:
+    """An entry in force, recorded cases of the warehouse among them.
+
+    Raises:
+        UsageError: there is none.
+    """
+    from opprof_db.knowledge.library import library
+    from opprof_db.knowledge.recorded import PREFIX, recorded_entries
+
+    found = usable(library(kb or []))
+    if identifier.startswith(PREFIX) and identifier not in found.entries and db.exists():
+        with reading(db) as connection:
+            for entry in recorded_entries(connection):
+                if entry.id == identifier:
+                    return entry
+    return found.get(identifier)
+
+
+__all__ = ["DEFAULT_DB", "KbOption", "complete_entry", "entry_index", "find_entry", "synchronised", "usable"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,6 +24,10 @@ EPILOG = """Examples:
 
   opprof-db recommend kernel:7 --limit 3 -f json
 
+  opprof-db recommend --model yolo.onnx        which migration cases is the model like? (needs opprof-db[onnx])
+
+  opprof-db recommend --operators conv2d:64,silu:57,concat:21,nms:1
+
 Entries come from findings, the kind of operator and counters; each says why, what should move and how to verify it.
 'opprof-db kb show ID' shows an entry whole. docs/knowledge.md says how they are ranked."""
 _WIDTH = 100
@@ -31,27 +36,42 @@ _ARROWS = {"up": "↑", "down": "↓", "same": "="}
 
 def recommend(
     target: Annotated[
-        str,
+        str | None,
         typer.Argument(
-            metavar="KERNEL|RUN",
+            metavar="[KERNEL|RUN]",
             help="kernel:7, RUN/NAME[/LAUNCH], or a run: id, name, unique prefix or 'last'.",
             autocompletion=complete_run_or_kernel,
         ),
-    ],
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option("--model", metavar="FILE.onnx", help="Match a model against migration cases.")
+    ] = None,
+    operators: Annotated[
+        str | None,
+        typer.Option("--operators", metavar="NAMES", help="The same with names: conv2d,nms or conv2d:64,nms:1."),
+    ] = None,
     db: DbOption = DEFAULT_DB,
     limit: Annotated[int, typer.Option(min=0, help="At most so many entries a kernel; 0: all.")] = 5,
     top: Annotated[int, typer.Option(min=0, help="Of a run, at most so many kernels; 0: all.")] = 5,
     kb: KbOption = None,
     style: FormatOption = Format.TABLE,
 ) -> None:
-    """Name the knowledge entries that fit a kernel: why, what should move, how to verify, who improved so."""
+    """Name the knowledge entries that fit a kernel, and why; or the cases that a model is like."""
     from opprof_db.analysis.diagnose import diagnose
     from opprof_db.analysis.recommend import recommend as entries_for
     from opprof_db.analysis.recommend import recommend_run
+    from opprof_db.errors import UsageError
     from opprof_db.knowledge.library import library
     from opprof_db.warehouse import resolve
 
+    if sum(each is not None for each in (target, model, operators)) != 1:
+        raise UsageError("name one thing: a kernel or run, --model, or --operators", "opprof-db recommend --help")
     entries = usable(library(kb or []))
+    if target is None:
+        from opprof_db.cli.model_text import recommend_model
+
+        recommend_model(entries, model, operators, style, limit)
+        return
     with reading(db) as connection:
         if resolve.looks_like_kernel(target):
             diagnosis = diagnose(connection, resolve.kernel_id(connection, target))
@@ -64,10 +84,10 @@ def recommend(
 
 
 def _print(made: list[tuple[Diagnosis, tuple[Recommendation, ...]]], style: Format, top: int) -> None:
-    from dataclasses import asdict
+    from opprof_db.analysis.as_objects import recommendation_object
 
     if style is Format.JSON:
-        print_object([{"kernel_id": one.kernel_id, **asdict(each)} for one, found in made for each in found])
+        print_object([recommendation_object(one.kernel_id, each) for one, found in made for each in found])
         return
     if style is not Format.TABLE:
         columns = ["kernel_id", "operator", "entry", "kind", "title", "rules", "reason"]

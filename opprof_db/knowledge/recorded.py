@@ -42,6 +42,8 @@ class RecordedCase:
     remarks: str | None
     rules: tuple[str, ...]
     """Found before, the first finding first."""
+    gone: tuple[str, ...]
+    """Of these, what was no longer found after."""
 
     @property
     def entry_id(self) -> str:
@@ -57,10 +59,22 @@ class RecordedCase:
 def recorded_cases(connection: sqlite3.Connection) -> list[RecordedCase]:
     """All of them, the oldest first."""
     rules: dict[int, list[str]] = {}
-    for case_id, rule in connection.execute("SELECT case_id, rule FROM recorded_rules ORDER BY case_id, position"):
+    gone: dict[int, list[str]] = {}
+    for case_id, rule, went in connection.execute(
+        "SELECT case_id, rule, gone FROM recorded_rules ORDER BY case_id, position"
+    ):
         rules.setdefault(case_id, []).append(rule)
+        if went:
+            gone.setdefault(case_id, []).append(rule)
     rows = connection.execute(f"SELECT {', '.join(_COLUMNS)} FROM recorded_cases ORDER BY id")
-    return [RecordedCase(**dict(zip(_COLUMNS, row, strict=True)), rules=tuple(rules.get(row[0], ()))) for row in rows]
+    return [
+        RecordedCase(
+            **dict(zip(_COLUMNS, row, strict=True)),
+            rules=tuple(rules.get(row[0], ())),
+            gone=tuple(gone.get(row[0], ())),
+        )
+        for row in rows
+    ]
 
 
 def recorded_entries(connection: sqlite3.Connection) -> Iterator[Entry]:
@@ -93,7 +107,8 @@ def as_entry(connection: sqlite3.Connection, case: RecordedCase) -> Entry:
         sources=[source],
         op_types=[case.op_type] if case.op_type else [],
         operators=list(kinds_of(case.operator)),
-        rules=list(case.rules),
+        # What stayed after is not what it answers.
+        rules=list(case.gone or case.rules),
         terms=[case.operator] if case.operator else [],
         gain=Gain("task duration", speed, speed, "x", source.id) if speed > 1 else None,
         before_after=[
@@ -107,12 +122,13 @@ def as_entry(connection: sqlite3.Connection, case: RecordedCase) -> Entry:
         related=[case.entry] if case.entry else [],
     )
     body = _body(case, metrics)
-    content = json.dumps([case.title, case.note, case.entry, body, case.rules], ensure_ascii=False)
+    content = json.dumps([case.title, case.note, case.entry, body, case.rules, case.gone], ensure_ascii=False)
     return Entry(head, (source,), sections(body), body, ORIGIN, hashlib.sha256(content.encode()).hexdigest())
 
 
 def _body(case: RecordedCase, metrics: list[tuple[Any, ...]]) -> str:
-    found = ", ".join(f"`{rule}`" for rule in case.rules) or "nothing recorded"
+    found = ", ".join(f"`{rule}`" for rule in case.rules) or "nothing"
+    gone = f" No longer found: {', '.join(f'`{rule}`' for rule in case.gone)}." if case.gone else ""
     lines = [
         "## Problem",
         "",
@@ -124,7 +140,7 @@ def _body(case: RecordedCase, metrics: list[tuple[Any, ...]]) -> str:
         "",
         "## Result",
         "",
-        f"{case.after_name}: {case.after_duration_us:g} us, {case.speed_up:.3g} times as fast.[^warehouse]",
+        f"{case.after_name}: {case.after_duration_us:g} us, {case.speed_up:.3g} times as fast.[^warehouse]{gone}",
     ]
     if metrics:
         lines += ["", "| metric | cores | of them | before | after | unit |", "|---|---|---|---|---|---|"]
@@ -139,4 +155,6 @@ def _body(case: RecordedCase, metrics: list[tuple[Any, ...]]) -> str:
 
 
 def _value(value: float | None) -> str:
-    return "-" if value is None else f"{value!r}"
+    if value is None:
+        return "-"
+    return f"{value:.0f}" if value.is_integer() else f"{value!r}"

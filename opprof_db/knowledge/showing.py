@@ -14,7 +14,7 @@ def gain_text(gain: Gain | None) -> str | None:
     if gain is None:
         return None
     if gain.unit == "x":
-        amount = f"{gain.low:g}" if gain.low == gain.high else f"{gain.low:g} to {gain.high:g}"
+        amount = f"{gain.low:.3g}" if gain.low == gain.high else f"{gain.low:.3g} to {gain.high:.3g}"
         text = f"{gain.what} {amount} times as fast"
     else:
         amount = f"{gain.low:g} %" if gain.low == gain.high else f"{gain.low:g} to {gain.high:g} %"

@@ -1,1 +1,1 @@
-"""Reports: Jinja templates and figures over plain data from the analysis; nothing is computed here."""
+"""Reports: plain data from the analysis, put on a page by Jinja templates; figures are plotly specifications."""
