@@ -82,6 +82,7 @@ class _Keeper:
         self._tail = bytearray()
         self._say = say
         self._file: IO[bytes] | None = None
+        self._stream = stream
         try:
             self._file = log.open("wb", buffering=0)
         except OSError as error:
@@ -101,11 +102,15 @@ class _Keeper:
                     self._file.write(part)
                 except OSError as error:
                     self._say(f"{self.kept}: the output is no longer kept ({error.strerror})")
+                    with suppress(OSError):
+                        self._file.close()
                     self._file, self.kept = None, None
 
     def finish(self) -> None:
         """Wait for the last words; a process left behind may hold the pipe for ever."""
         self._thread.join(2.0)
+        if self._stream is not None and not self._thread.is_alive():
+            self._stream.close()
         if self._file is not None:
             self._file.close()
 

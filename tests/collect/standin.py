@@ -10,12 +10,12 @@ from pathlib import Path
 
 from tests.shared import ROOT
 
+RUN = ROOT / "examples/out/before/OPPROF_20260512093015_KQWJXZPLMVNRTYBD"
+
 SCRIPT = '''#!{python}
 """Test double of msopprof: the command line only."""
-import os, signal, sys, time
-sys.path.insert(0, {root!r})
+import os, shutil, signal, sys, time
 from pathlib import Path
-from tests.builders.device import DeviceRun, Launch
 behaviour = {behaviour!r}
 options = [word for word in sys.argv[1:] if word.startswith("--")]
 if any("=" not in word for word in options):
@@ -29,7 +29,10 @@ if behaviour == "ignores":
 else:
     signal.signal(signal.SIGINT, lambda *_: asked.append(1))
 def write():
-    DeviceRun([Launch()], name=name).write(output)
+    shutil.copytree({run!r}, output / name)
+    basics = output / name / "OpBasicInfo.csv"
+    duration = f"20{{time.time_ns() % 100:02d}}.{{time.time_ns() % 10**6:06d}}"
+    basics.write_text(basics.read_text().replace("2049.780029", duration))
 if behaviour == "nothing":
     print("[ERROR] no kernel was launched"); sys.exit(0)
 if behaviour == "gbk":
@@ -56,6 +59,6 @@ if behaviour == "crash":
 def write_standin(path: Path, behaviour: str = "good") -> Path:
     """The double as an executable."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(SCRIPT.format(python=sys.executable, root=str(ROOT), behaviour=behaviour))
+    path.write_text(SCRIPT.format(python=sys.executable, run=str(RUN), behaviour=behaviour))
     path.chmod(0o755)
     return path
