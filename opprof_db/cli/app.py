@@ -12,6 +12,7 @@ import typer
 
 from opprof_db import __version__
 from opprof_db.cli import (
+    collect,
     database,
     diagnose,
     export,
@@ -85,6 +86,7 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
