@@ -12,8 +12,10 @@ import typer
 
 from opprof_db import __version__
 from opprof_db.cli import (
+    collect,
     database,
     diagnose,
+    doctor,
     export,
     forget,
     hotspots,
@@ -39,6 +41,7 @@ from opprof_db.cli import (
     trace,
     trend,
     verify,
+    watch,
     work,
 )
 from opprof_db.cli.output import pretty
@@ -85,6 +88,9 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
+app.command("watch", epilog=watch.EPILOG)(watch.watch)
+app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
