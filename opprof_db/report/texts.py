@@ -49,7 +49,7 @@ def shortened(text: str, at_most: int) -> str:
 
 def file_name(path: str) -> str:
     """The last part of a path, behind ``…/`` where folders were left out."""
-    cleaned = path.replace("\\", "/").rstrip("/")
+    cleaned = path.removeprefix("file://").replace("\\", "/").rstrip("/")
     head, slash, last = cleaned.rpartition("/")
     return f"{HIDDEN}{last}" if slash and (head == "" or head.startswith("/") or ":" in head[:3]) else path
 

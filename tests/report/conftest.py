@@ -16,8 +16,8 @@ HOSTILE = (
 )
 LONG = "x" * 10_000
 FIELDS = (
-    "runs.name runs.missing runs.soc run_conditions.value kernels.name kernels.folder_name kernels.missing operators.name"
-    " ingest_issues.message ingest_issues.raw_text ingest_issues.column_name artifacts.path strings.text"
+    "runs.name runs.missing runs.soc run_conditions.value kernels.name kernels.folder_name kernels.missing"
+    " operators.name ingest_issues.message ingest_issues.raw_text ingest_issues.column_name artifacts.path strings.text"
     " instruction_stats.instruction instruction_details.detail source_line_stats.code source_line_stats.file"
     " source_files.path source_texts.source hot_lines.file hot_instructions.source hot_instructions.code"
     " vendor_advice.advice roofline_points.title roofline_points.bandwidth_name roofline_points.compute_name"
