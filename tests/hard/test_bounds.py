@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import struct
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from opprof_db.msopprof.bin_blocks import HEADER, UNVERSIONED
 from tests import small
 from tests.shared import ROOT
 
@@ -50,8 +50,13 @@ def _a_million_columns(run: Path) -> None:
     (run / "Memory.csv").write_text(header + "\n0,vector0," + "1," * 1_000_000 + "\n")
 
 
+def _head(size: int) -> bytes:
+    """Head of a block of JSON in a bin."""
+    return HEADER.pack(size, 9, 0, UNVERSIONED, UNVERSIONED)
+
+
 def _a_bin_of_huge_declared_sizes(run: Path) -> None:
-    block = struct.pack("<QBBHI", 1 << 62, 9, 0, 0x5A5A, 0) + b"{}"
+    block = _head(1 << 62) + b"{}"
     (run / "visualize_data.bin").write_bytes(block * 50)
 
 
@@ -59,7 +64,7 @@ def _deep_json(run: Path) -> None:
     (run / "simulator").mkdir()
     (run / "simulator" / "trace.json").write_bytes(b'{"traceEvents":[' + b"[" * 1_000_000)
     deep = b"[" * 1_000_000
-    (run / "visualize_data.bin").write_bytes(struct.pack("<QBBHI", len(deep), 9, 0, 0x5A5A, 0) + deep)
+    (run / "visualize_data.bin").write_bytes(_head(len(deep)) + deep)
 
 
 @pytest.mark.parametrize(
