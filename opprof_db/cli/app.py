@@ -15,6 +15,7 @@ from opprof_db.cli import (
     collect,
     database,
     diagnose,
+    doctor,
     export,
     forget,
     hotspots,
@@ -40,6 +41,7 @@ from opprof_db.cli import (
     trace,
     trend,
     verify,
+    watch,
     work,
 )
 from opprof_db.cli.output import pretty
@@ -86,6 +88,8 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
+app.command("watch", epilog=watch.EPILOG)(watch.watch)
 app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(kb.app, name="kb")
