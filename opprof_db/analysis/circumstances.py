@@ -90,7 +90,8 @@ def circumstances(connection: sqlite3.Connection, kernel_ids: Sequence[int]) -> 
         if low and op_type != "mix" and duration and duration > 2 * HEAD_US:
             between = (low, low * duration / (duration - HEAD_US))
         families, since, before = of_run[run]
-        found[kernel] = Circumstances(*row, between, stated.get(kernel, {}), families, since, before)
+        facts: tuple[Any, ...] = (*row, between, stated.get(kernel, {}), families, since, before)
+        found[kernel] = Circumstances(*facts)
     return found
 
 
