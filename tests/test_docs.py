@@ -21,7 +21,9 @@ def generator() -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("page", ["schema.md", "queries.md", "metrics.md", "rules.md", "commands.md"])
+@pytest.mark.parametrize(
+    "page", ["schema.md", "diagram.md", "queries.md", "metrics.md", "rules.md", "knowledge.md", "commands.md"]
+)
 def test_the_reference_is_current(generator: ModuleType, page: str) -> None:
     written = (ROOT / "docs" / "reference" / page).read_text(encoding="utf-8")
     assert generator.pages()[page] == written, "run `python docs/generate.py`"

@@ -1,4 +1,4 @@
-"""What README.md shows is what the program prints."""
+"""What README.md and the tutorial show is what the program prints."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from tests.shared import ROOT
 
@@ -28,7 +30,8 @@ def without_line_ends(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines()]
 
 
-def test_the_tour_prints_what_the_readme_shows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+def test_the_program_prints_what_the_page_shows(page: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     bin_folder = tmp_path / "bin"
     bin_folder.mkdir()
@@ -37,8 +40,8 @@ def test_the_tour_prints_what_the_readme_shows(tmp_path: Path) -> None:
     command.chmod(0o755)
     environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
     environment.pop("OPPROF_DB", None)
-    tour = sessions((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert len(tour) >= 8
+    tour = sessions((ROOT / page).read_text(encoding="utf-8"))
+    assert len(tour) >= 6
     for shown, expected in tour:
         done = subprocess.run(
             shown, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from opprof_db import __version__
 from opprof_db.errors import InputError, UsageError
+from opprof_db.knowledge.library import only_built_in
+from opprof_db.knowledge.model import KINDS
 from opprof_db.warehouse import schema_docs
 from opprof_db.warehouse.schema_docs import Kind
 
@@ -29,6 +31,7 @@ _TEMPLATES = (
     "references/views.md",
     "references/tables.md",
     "references/queries.md",
+    "references/knowledge.md",
 )
 _SHOWN = 5
 
@@ -65,6 +68,9 @@ def contents() -> dict[str, str]:
         "compat": schema_docs.of_kind(Kind.COMPAT),
         "tables": schema_docs.of_kind(Kind.TABLE),
         "queries": schema_docs.of_kind(Kind.QUERY),
+        "entries": sorted(
+            only_built_in().entries.values(), key=lambda entry: (KINDS.index(entry.head.kind), entry.head.id)
+        ),
         "sections": lambda items: schema_docs.markdown(items).rstrip("\n"),
     }
     return {path: environment.get_template(f"{path}.j2").render(values) for path in _TEMPLATES}

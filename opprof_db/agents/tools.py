@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opprof_db.agents import knowledge_tools
 from opprof_db.agents.answers import Answer, Caps, plain, rows_answer, text_answer
 from opprof_db.agents.files import AllowedFiles, new_file
 from opprof_db.errors import DatabaseError, OpprofError, UsageError
@@ -217,6 +218,35 @@ class Tools:
             found = modes.modes(connection, resolve.only_kernel(connection, kernel), other)
         told = {key: value for key, value in asdict(found).items() if key != "pipes"}
         return rows_answer(*modes.table(found), None, self.caps, **told)
+
+    def recommend(self, kernel: str, limit: int = 5, db_path: str | None = None) -> Answer:
+        """The knowledge entries that fit a launch, and why."""
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            return knowledge_tools.recommend(connection, kernel, limit, self.caps)
+
+    def kb_search(
+        self,
+        question: str | None = None,
+        kind: str | None = None,
+        chip: str | None = None,
+        operator: str | None = None,
+        rule: str | None = None,
+        limit: int = 10,
+        db_path: str | None = None,
+    ) -> Answer:
+        """Knowledge entries by words and filters."""
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            return knowledge_tools.search(connection, question, kind, chip, operator, rule, limit, self.caps)
+
+    def kb_show(self, entry: str, db_path: str | None = None) -> Answer:
+        """One knowledge entry whole."""
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            return knowledge_tools.show(connection, entry, self.caps)
+
+    def verify(self, before: str, after: str, entry: str, db_path: str | None = None) -> Answer:
+        """Whether a fix moved the metrics as an entry promised."""
+        with closing(readonly.open_readonly(self._warehouse(db_path))) as connection:
+            return knowledge_tools.verify(connection, before, after, entry, self.caps)
 
     def _query_list(self) -> Answer:
         rows = [

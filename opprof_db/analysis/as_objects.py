@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from opprof_db.analysis.findings import Diagnosis, Evidence, Fact, Finding
 
+if TYPE_CHECKING:
+    from opprof_db.analysis.recommend import Recommendation
 
-def diagnosis_object(diagnoses: Sequence[Diagnosis], *, everything: bool = False) -> dict[str, Any]:
+
+def diagnosis_object(
+    diagnoses: Sequence[Diagnosis],
+    *,
+    everything: bool = False,
+    entries: Mapping[int, Sequence[Recommendation]] | None = None,
+) -> dict[str, Any]:
     """``{"facts": […], "findings": […]}``, the most important finding first, whichever kernel it is about.
+
+    With ``entries`` of the knowledge base, by kernel, also ``"recommendations": […]``.
 
     ``everything``: outcomes without a finding follow the findings; ``outcome`` tells them apart.
     """
@@ -22,10 +33,20 @@ def diagnosis_object(diagnoses: Sequence[Diagnosis], *, everything: bool = False
     ]
     if len(diagnoses) > 1:
         outcomes.sort(key=lambda pair: (pair[0].outcome != "finding", -weight(pair[0])))
-    return {
+    made: dict[str, Any] = {
         "facts": [fact_object(fact, diagnosis) for diagnosis in diagnoses for fact in diagnosis.facts],
         "findings": [finding_object(finding, diagnosis) for finding, diagnosis in outcomes],
     }
+    if entries is not None:
+        made["recommendations"] = [
+            recommendation_object(kernel_id, each) for kernel_id, found in entries.items() for each in found
+        ]
+    return made
+
+
+def recommendation_object(kernel_id: int, each: Recommendation) -> dict[str, Any]:
+    """One entry of the knowledge base that fits a launch, with why."""
+    return {"kernel_id": kernel_id, **asdict(each)}
 
 
 def fact_object(fact: Fact, diagnosis: Diagnosis) -> dict[str, Any]:

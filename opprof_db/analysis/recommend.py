@@ -130,6 +130,12 @@ def recommend(
     return tuple(_recommendation(fit, kernel_id, metrics, cases) for fit in chosen)
 
 
+def answers(connection: sqlite3.Connection, diagnosis: Diagnosis, limit: int = 3) -> tuple[Recommendation, ...]:
+    """The entries in force that answer a diagnosis' findings, for a short mention beside them."""
+    found = recommend(connection, diagnosis.kernel_id, limit=0, diagnosis=diagnosis)
+    return tuple(each for each in found if each.rules)[:limit]
+
+
 def recommend_run(
     connection: sqlite3.Connection, run_id: int, *, library: Library | None = None, limit: int = DEFAULT_LIMIT
 ) -> tuple[tuple[Diagnosis, tuple[Recommendation, ...]], ...]:

@@ -13,6 +13,7 @@ import typer
 from opprof_db import __version__
 from opprof_db.cli import (
     baseline,
+    collect,
     compare,
     database,
     diagnose,
@@ -88,6 +89,7 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(baseline.app, name="baseline")
 app.add_typer(kb.app, name="kb")

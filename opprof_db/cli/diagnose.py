@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from opprof_db.analysis.findings import Diagnosis
+    from opprof_db.analysis.recommend import Recommendation
     from opprof_db.analysis.work import Work
 
 EPILOG = """Examples:
@@ -105,10 +106,12 @@ def diagnose(
     table = works.from_toml(work) if work is not None else {}
     with reading(db) as connection:
         made, of_run = _diagnoses(connection, target, profile, stated, table, every_launch=every_launch)
+        said = [] if style in (Format.CSV, Format.MARKDOWN) else made[: top or None]
+        entries = _entries(connection, said if style is Format.JSON or not of_run else [])
     if save and stated is None and not table:
         _store(db, made)
     shown = [_only(diagnosis, wanted) for diagnosis in made]
-    _print(shown, of_run, style, everything=everything or bool(wanted), top=top)
+    _print(shown, of_run, style, entries, everything=everything or bool(wanted), top=top)
     if exit_code and any(one.severity != "info" for diagnosis in shown for one in diagnosis.findings):
         raise typer.Exit(1)
 
@@ -152,6 +155,18 @@ def _diagnoses(
     return made, len(made) > 1
 
 
+def _entries(connection: sqlite3.Connection, made: list[Diagnosis]) -> dict[int, tuple[Recommendation, ...]]:
+    """Knowledge entries that answer the findings; directories that cannot be read are no reason to fail."""
+    from opprof_db.analysis.recommend import answers
+    from opprof_db.errors import OpprofError
+
+    try:
+        return {one.kernel_id: answers(connection, one) for one in made if one.findings}
+    except OpprofError as error:
+        note(f"no knowledge entries: {error.what}")
+        return {}
+
+
 def _store(db: Path, made: list[Diagnosis]) -> None:
     """Keep what was found; a file that cannot be written is no reason to fail."""
     from opprof_db.analysis.diagnose import store
@@ -181,18 +196,26 @@ def _only(diagnosis: Diagnosis, wanted: set[str]) -> Diagnosis:
 _COLUMNS = ("kernel_id", "operator", "rule", "outcome", "severity", "confidence", "recoverable_us", "sentence")
 
 
-def _print(made: list[Diagnosis], of_run: bool, style: Format, *, everything: bool, top: int) -> None:
+def _print(
+    made: list[Diagnosis],
+    of_run: bool,
+    style: Format,
+    entries: dict[int, tuple[Recommendation, ...]],
+    *,
+    everything: bool,
+    top: int,
+) -> None:
     from opprof_db.analysis.as_objects import diagnosis_object
     from opprof_db.cli.diagnosis_text import print_brief, print_full
 
     if style is Format.JSON:
-        print_object(diagnosis_object(made, everything=everything))
+        print_object(diagnosis_object(made, everything=everything, entries=entries))
         return
     if style is not Format.TABLE:
         print_rows(_COLUMNS, _rows(made, everything), style)
         return
     if not of_run:
-        print_full(made[0], everything=everything)
+        print_full(made[0], entries.get(made[0].kernel_id, ()), everything=everything)
         return
     shown = made[: top or None]
     for diagnosis in shown:

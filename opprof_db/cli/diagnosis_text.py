@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Iterable
 
 from opprof_db.analysis.findings import Diagnosis, Evidence, Finding
+from opprof_db.analysis.recommend import Recommendation
 from opprof_db.cli.output import pretty, shown
 
 _COLOURS = {"critical": "1;31", "high": "31", "medium": "33", "low": "36", "info": "2", "title": "1", "dim": "2"}
@@ -16,8 +17,8 @@ _WIDEST, _PLAIN_WIDTH, _INDENT, _LABEL = 110, 100, 5, 10
 _EVIDENCE_SHOWN = 6
 
 
-def print_full(diagnosis: Diagnosis, *, everything: bool = False) -> None:
-    """Everything about one kernel."""
+def print_full(diagnosis: Diagnosis, entries: Iterable[Recommendation] = (), *, everything: bool = False) -> None:
+    """Everything about one kernel; ``entries`` of the knowledge base are named below the findings."""
     page = _Page()
     page.line(page.paint("title", _heading(diagnosis)))
     page.line()
@@ -29,6 +30,7 @@ def print_full(diagnosis: Diagnosis, *, everything: bool = False) -> None:
         page.line("No rule found anything." if diagnosis.outcomes else "No rule looked.")
     for number, finding in enumerate(findings, 1):
         _finding(page, number, finding, diagnosis)
+    _known(page, diagnosis, list(entries))
     _others(page, diagnosis, everything=everything)
     page.line(page.paint("dim", f"profile {diagnosis.profile}, rules {diagnosis.rules_version.partition('-')[0]}"))
 
@@ -122,6 +124,18 @@ def _evidence(item: Evidence) -> str:
         value = f"{item.value:,}"
     unit = f" {item.unit}" if item.unit else ""
     return f"{item.table}.{item.column}{where} = {value}{unit}{f': {item.note}' if item.note else ''}"
+
+
+def _known(page: _Page, diagnosis: Diagnosis, entries: list[Recommendation]) -> None:
+    """Entries of the knowledge base, a line each."""
+    if not entries:
+        return
+    page.line(page.paint("title", f"Known about this (`opprof-db recommend kernel:{diagnosis.kernel_id}` says more)"))
+    width = max(len(each.entry) for each in entries)
+    for each in entries:
+        here = f"; here {each.improved[0].speed_up:.3g} times as fast" if each.improved else ""
+        page.wrapped(f"{each.entry.ljust(width)}  {each.title}{here}", "  > ", " " * (width + 6))
+    page.line()
 
 
 def _others(page: _Page, diagnosis: Diagnosis, *, everything: bool) -> None:

@@ -84,10 +84,10 @@ def recommend(
 
 
 def _print(made: list[tuple[Diagnosis, tuple[Recommendation, ...]]], style: Format, top: int) -> None:
-    from dataclasses import asdict
+    from opprof_db.analysis.as_objects import recommendation_object
 
     if style is Format.JSON:
-        print_object([{"kernel_id": one.kernel_id, **asdict(each)} for one, found in made for each in found])
+        print_object([recommendation_object(one.kernel_id, each) for one, found in made for each in found])
         return
     if style is not Format.TABLE:
         columns = ["kernel_id", "operator", "entry", "kind", "title", "rules", "reason"]

@@ -37,6 +37,7 @@ def sections(connection: sqlite3.Connection, kernel_id: int, anchor: str) -> lis
             f"{anchor}-memory",
             "Memory",
             figures=_held(memory.flow(connection, kernel_id, anchor), memory.hit_rates(connection, kernel_id, anchor)),
+            tables=tuple(one for one in (memory.inner_paths(connection, kernel_id, anchor),) if one is not None),
         ),
         Section(
             f"{anchor}-compute",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def environment(template_dir: Path | None = None) -> Environment:
         exact=numbers.exact,
         script_json=script_json,
         breakable=breakable,
+        prose=prose,
     )
     made.globals["NOTHING"] = numbers.NOTHING
     return made
@@ -88,6 +90,16 @@ def script_json(value: Any) -> Markup:
     """Data for a script element: no character in it can end the element or begin a comment."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+
+
+_CODE = re.compile(r"`([^`\n]{1,300})`")
+
+
+def prose(text: Any) -> Any:
+    """A sentence in which `words between such marks` are code; everything else is escaped as ever."""
+    if not isinstance(text, str):
+        return text
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(visible(text)))))
 
 
 def breakable(text: Any) -> Any:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from opprof_db.analysis.findings import Diagnosis, Evidence, Finding
-from opprof_db.report import device_sections
+from opprof_db.analysis.recommend import Recommendation, recommend
+from opprof_db.knowledge.library import Library
+from opprof_db.report import device_sections, simulator_sections
 from opprof_db.report.model import Section
 from opprof_db.report.texts import shortened
 from opprof_db.report.verdicts import first_finding, verdict
@@ -17,12 +19,13 @@ NAME_LENGTH = 70
 """Longer names lose their middle where they stand in headings and tables."""
 
 
-def kernel(connection: sqlite3.Connection, diagnosis: Diagnosis, launches: int) -> dict[str, Any]:
+def kernel(connection: sqlite3.Connection, diagnosis: Diagnosis, launches: int, library: Library) -> dict[str, Any]:
     """The data of one launch, as docs/report-context.md describes it."""
     row = overview(connection, diagnosis.kernel_id)
     anchor = f"k{diagnosis.kernel_id}"
     first = first_finding(diagnosis)
     shares = _busiest(connection, diagnosis.kernel_id)
+    advised = recommend(connection, diagnosis.kernel_id, library=library, diagnosis=diagnosis)
     name = row["operator"] or row["name"] or f"kernel:{diagnosis.kernel_id}"
     return {
         "id": diagnosis.kernel_id,
@@ -48,16 +51,20 @@ def kernel(connection: sqlite3.Connection, diagnosis: Diagnosis, launches: int) 
         "busiest": {kind: {"pipe": pipe, "share": share} for kind, (pipe, share) in shares.items()},
         "facts": [asdict(fact) for fact in diagnosis.facts if fact.name != "vendor_advice"],
         "vendor_advice": [asdict(fact) for fact in diagnosis.facts if fact.name == "vendor_advice"],
-        "findings": [finding(one, diagnosis.duration_us) for one in diagnosis.findings],
-        "no_problem": [finding(one, None) for one in diagnosis.outcomes if one.outcome == "no_problem"],
-        "could_not_look": [finding(one, None) for one in diagnosis.outcomes if one.outcome == "could_not_look"],
+        "findings": [finding(one, diagnosis.duration_us, advised) for one in diagnosis.findings],
+        "recommendations": [_recommendation(one, anchor) for one in advised],
+        "no_problem": [finding(one, None, ()) for one in diagnosis.outcomes if one.outcome == "no_problem"],
+        "could_not_look": [finding(one, None, ()) for one in diagnosis.outcomes if one.outcome == "could_not_look"],
         "sections": [section for section in sections(connection, diagnosis, anchor) if not section.empty],
     }
 
 
 def sections(connection: sqlite3.Connection, diagnosis: Diagnosis, anchor: str) -> list[Section]:
     """Figures and tables of a launch, in the order of the page."""
-    return device_sections.sections(connection, diagnosis.kernel_id, anchor)
+    return [
+        *device_sections.sections(connection, diagnosis.kernel_id, anchor),
+        *simulator_sections.sections(connection, diagnosis.kernel_id, anchor),
+    ]
 
 
 def overview(connection: sqlite3.Connection, kernel_id: int) -> dict[str, Any]:
@@ -67,15 +74,21 @@ def overview(connection: sqlite3.Connection, kernel_id: int) -> dict[str, Any]:
     return dict(zip(names, cursor.fetchone(), strict=True))
 
 
-def finding(found: Finding, duration_us: float | None) -> dict[str, Any]:
-    """A finding as plain data, with its share of the duration and readable evidence."""
+def finding(found: Finding, duration_us: float | None, advised: Sequence[Recommendation]) -> dict[str, Any]:
+    """A finding as plain data, with its share of the duration, readable evidence, and the entries that answer it."""
     data = asdict(found)
     share = None
     if found.recoverable_us is not None and duration_us:
         share = found.recoverable_us / duration_us
     data["recoverable_share"] = share
+    anchor = f"k{found.kernel_id}"
+    data["entries"] = [_recommendation(one, anchor) for one in advised if found.rule in one.rules[:1]]
     data["evidence"] = [{**asdict(item), "where": where(item)} for item in found.evidence]
     return data
+
+
+def _recommendation(found: Recommendation, anchor: str) -> dict[str, Any]:
+    return {**asdict(found), "anchor": f"{anchor}-kb-{found.entry}"}
 
 
 def where(item: Evidence) -> str:

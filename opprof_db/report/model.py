@@ -9,7 +9,7 @@ from typing import Any, Literal
 CONTEXT_VERSION = 1
 """Version of the data given to templates (docs/report-context.md); goes up when something is renamed or leaves."""
 
-Kind = Literal["text", "number", "share", "bytes", "code", "link", "severity"]
+Kind = Literal["text", "prose", "number", "share", "bytes", "code", "link", "severity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Column:
     label: str
     kind: Kind = "text"
     """number: three digits; share: 0..1 printed in per cent; bytes: a size; code: in a fixed-width font;
-    link: {"text", "href"} with a place on the page."""
+    prose: a sentence, in which `this` is code; link: {"text", "href"} with a place on the page."""
     unit: str | None = None
     help: str | None = None
 

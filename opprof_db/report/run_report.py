@@ -9,8 +9,10 @@ from typing import Any
 from opprof_db.analysis.diagnose import at_stake, diagnose, representatives, weight
 from opprof_db.analysis.findings import Diagnosis
 from opprof_db.errors import UsageError
-from opprof_db.report import page
+from opprof_db.knowledge.library import library
+from opprof_db.report import page, provenance
 from opprof_db.report.conditions import conditions, warnings
+from opprof_db.report.figures.launches import launches as launches_figure
 from opprof_db.report.kernels import kernel
 from opprof_db.report.model import Column, Section, Table
 from opprof_db.report.numbers import percent, us_text
@@ -60,10 +62,11 @@ def context(
         raise UsageError(f"run {run_id} holds no kernel", "`opprof-db issues` says what kept it from being read")
     made = [(diagnose(connection, identifier, profile=profile), launches) for identifier, launches in chosen]
     made.sort(key=lambda item: (-(item[0].duration_us or 0.0) * item[1], -at_stake(item[0]), item[0].kernel_id))
-    kernels = [kernel(connection, diagnosis, launches) for diagnosis, launches in made]
+    held = library()
+    kernels = [kernel(connection, diagnosis, launches, held) for diagnosis, launches in made]
     row = _run(connection, run_id)
     total = _total(connection, run_id)
-    provenance: list[Section] = []
+    sources = provenance.sections(connection, run_id, kernels)
     shown = _first_findings(made, kernels)
     return {
         "kind": "run",
@@ -71,7 +74,7 @@ def context(
         "profile": profile,
         "rules_version": made[0][0].rules_version,
         "run": row,
-        "headline": _headline(made, total),
+        "headline": _headline(made, kernels, total),
         "warnings": warnings(connection, run_id),
         "conditions": conditions(connection, run_id),
         "findings": shown,
@@ -80,9 +83,10 @@ def context(
         "total_us": total,
         "kernels": kernels,
         "kernel_table": _kernel_table(kernels, total),
-        "run_sections": [],
-        "provenance": provenance,
-        "contents": _contents(kernels, provenance),
+        "run_sections": [section] if not (section := _over_time(connection, run_id, kernels)).empty else [],
+        "provenance": sources,
+        "contents": _contents(kernels, sources, repeated=_repeated(kernels, shown)),
+        "findings_repeated": _repeated(kernels, shown),
     }
 
 
@@ -104,16 +108,26 @@ def _total(connection: sqlite3.Connection, run_id: int) -> float | None:
     return total
 
 
-def _headline(made: Sequence[tuple[Diagnosis, int]], total: float | None) -> str:
+def _repeated(kernels: list[dict[str, Any]], shown: list[dict[str, Any]]) -> bool:
+    """Whether the kernels' own findings would only say again what stands on the first screen."""
+    return len(kernels) == 1 and len(kernels[0]["findings"]) <= len(shown)
+
+
+def _over_time(connection: sqlite3.Connection, run_id: int, kernels: list[dict[str, Any]]) -> Section:
+    """Launches of all kernels in one figure; a run with one kernel has it with the kernel."""
+    figure = launches_figure(connection, run_id, "run") if len(kernels) > 1 else None
+    return Section("launches", "Launches over time", figures=(figure,) if figure else ())
+
+
+def _headline(made: Sequence[tuple[Diagnosis, int]], kernels: list[dict[str, Any]], total: float | None) -> str:
     """One or two sentences about the run as a whole."""
     first, launches = made[0]
     name = first.operator or f"kernel:{first.kernel_id}"
-    if total is None or first.duration_us is None:
-        several = f"{len(made)} kernels" if len(made) > 1 else "One kernel"
-        return f"{several}, no task duration: cycles and simulated times tell where the time goes."
     if len(made) == 1:
-        times = f" in {launches} launches" if launches > 1 else ""
-        return f"{name} takes {us_text(total)}{times}: all of the run."
+        times = f" There are {launches} launches of it." if launches > 1 else ""
+        return f"{kernels[0]['short_name']} {kernels[0]['verdict']}{times}"
+    if total is None or first.duration_us is None:
+        return f"{len(made)} kernels, no task duration: cycles and simulated times tell where the time goes."
     share = first.duration_us * launches / total if total else 0.0
     return (
         f"{len(made)} kernels take {us_text(total)} together; {name} takes the most, {us_text(first.duration_us)}"
@@ -157,10 +171,17 @@ def _kernel_table(kernels: list[dict[str, Any]], total: float | None) -> Table:
                 first["recoverable_us"] if first else None,
             )
         )
-    return Table("kernel-table", "Kernels of the run, the longest first", _KERNEL_COLUMNS, tuple(rows))
+    # Columns in which nothing is recorded only take room (a simulator knows no durations).
+    kept = [at for at in range(len(_KERNEL_COLUMNS)) if any(row[at] is not None for row in rows)]
+    return Table(
+        "kernel-table",
+        "Kernels of the run, the longest first",
+        tuple(_KERNEL_COLUMNS[at] for at in kept),
+        tuple(tuple(row[at] for at in kept) for row in rows),
+    )
 
 
-def _contents(kernels: list[dict[str, Any]], provenance: list[Section]) -> list[dict[str, Any]]:
+def _contents(kernels: list[dict[str, Any]], sources: list[Section], *, repeated: bool) -> list[dict[str, Any]]:
     few = len(kernels) <= 8
     return [
         {"id": "summary", "title": "Summary", "entries": []},
@@ -173,7 +194,12 @@ def _contents(kernels: list[dict[str, Any]], provenance: list[Section]) -> list[
                     {"id": f"{one['anchor']}-facts", "title": "Facts", "entries": []},
                     *(
                         [{"id": f"{one['anchor']}-findings", "title": "Findings", "entries": []}]
-                        if one["findings"]
+                        if one["findings"] and not repeated
+                        else []
+                    ),
+                    *(
+                        [{"id": f"{one['anchor']}-knowledge", "title": "What helped elsewhere", "entries": []}]
+                        if one["recommendations"]
                         else []
                     ),
                     *({"id": section.id, "title": section.title, "entries": []} for section in one["sections"]),
@@ -187,6 +213,6 @@ def _contents(kernels: list[dict[str, Any]], provenance: list[Section]) -> list[
         {
             "id": "provenance",
             "title": "Provenance",
-            "entries": [{"id": section.id, "title": section.title, "entries": []} for section in provenance],
+            "entries": [{"id": section.id, "title": section.title, "entries": []} for section in sources],
         },
     ]

@@ -45,9 +45,9 @@ def _takes(diagnosis: Diagnosis) -> str:
     if diagnosis.mode == "simulator":
         cores = next((fact.value for fact in diagnosis.facts if fact.name == "simulated_cores"), None)
         if isinstance(cores, int):
-            return f"simulated on {readable(cores)} core{'' if cores == 1 else 's'}; a simulator has no task duration"
-        return "simulated; a simulator has no task duration"
-    return "task duration not recorded"
+            return f"is simulated on {readable(cores)} core{'' if cores == 1 else 's'}, which gives no task duration"
+        return "is simulated, which gives no task duration"
+    return "has no recorded task duration"
 
 
 def _lower(title: str) -> str:

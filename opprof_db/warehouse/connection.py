@@ -73,6 +73,8 @@ def connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
         raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
     if there(path) and path.is_dir():
         raise DatabaseError(f"{path} is a folder", "give a file with --db")
+    if there(path) and not path.is_file():  # opening a pipe would wait for its other end
+        raise DatabaseError(f"{path} is no regular file", "give a file with --db")
     if create and not path.parent.is_dir():
         raise DatabaseError(f"{path.parent}: no such folder", "create it first, or give another --db FILE")
     mode = "rwc" if create else "rw"
@@ -95,7 +97,9 @@ def use_wal(connection: sqlite3.Connection, path: Path, notify: Notify = quiet) 
         if mode == "wal":
             # The first read maps the shared memory file, which is what network file systems refuse.
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        if "readonly" in str(error):  # nothing can be written here, with whichever journal
+            raise explain(error, path) from error
         mode = "unknown"
     if mode == "wal":
         connection.execute("PRAGMA synchronous = NORMAL")

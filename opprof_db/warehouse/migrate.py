@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import glob
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from opprof_db.errors import DatabaseError
 from opprof_db.resources import folder
+from opprof_db.scratch import put_in_place
 from opprof_db.warehouse.connection import APPLICATION_ID, Notify, connect, explain, quiet, use_wal
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 PAGE_BYTES = 8192
 """A launch's rows and its archived CSVs (2 to 5 KB each) fit pages of this size well."""
+
+_PART = re.compile(r"\.(\d{1,9})\.part(?:-journal)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +110,7 @@ def upgrade(path: Path, *, create: bool = False, notify: Notify = quiet, directo
 
 def backup_name(path: Path, revision: str | None) -> Path:
     """Where the copy made before an upgrade goes."""
-    stamp = datetime.now().strftime("%Y%m%dT%H%M%S")
+    stamp = datetime.now().strftime("%Y%m%dT%H%M%S%f")  # others may upgrade at the same moment
     return path.with_name(f"{path.name}.schema-{revision}.{stamp}.bak")
 
 
@@ -116,18 +122,46 @@ def back_up(connection: sqlite3.Connection, path: Path, target: Path) -> Path:
     """
     if target.exists():
         raise DatabaseError(f"{target} exists already", "give another name; nothing was overwritten")
+    _remove_broken_off(path, target)
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        copy = sqlite3.connect(target)
+        copy = sqlite3.connect(part)
         try:
             connection.backup(copy)
             # A copy in WAL mode would need its side files; a backup should be one file.
             copy.execute("PRAGMA journal_mode = DELETE")
         finally:
             copy.close()
-    except sqlite3.Error as error:
-        target.unlink(missing_ok=True)
-        raise DatabaseError(f"{target}: the backup of {path} failed ({error})", "free some space") from error
+        put_in_place(part, target)
+    except FileExistsError as error:
+        raise DatabaseError(f"{target} exists already", "give another name; nothing was overwritten") from error
+    except (sqlite3.Error, OSError) as error:
+        raise DatabaseError(
+            f"{target}: the backup of {path} failed ({error})", "check the folder's permissions and free space"
+        ) from error
+    finally:
+        for left in (part, Path(f"{part}-journal")):
+            left.unlink(missing_ok=True)
     return target
+
+
+def _remove_broken_off(path: Path, target: Path) -> None:
+    """Parts of the same copy, or of one made before an upgrade, whose process was killed."""
+    for pattern in (f".{glob.escape(target.name)}.*.part*", f".{glob.escape(path.name)}.schema-*.part*"):
+        for part in target.parent.glob(pattern):
+            owner = _PART.search(part.name)
+            if owner and not _runs(int(owner[1])):
+                part.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's, or no process number at all
+        return True
+    return True
 
 
 def _run_alembic(path: Path, directory: Path, before: SchemaState) -> None:

@@ -99,6 +99,8 @@ def open_readonly(path: Path) -> sqlite3.Connection:
         raise DatabaseError(f"{path}: no such database", "create it with `opprof-db ingest PATH`, or give --db FILE")
     if path.is_dir():
         raise DatabaseError(f"{path} is a folder", "give a file with --db")
+    if not path.is_file():  # opening a pipe would wait for its other end
+        raise DatabaseError(f"{path} is no regular file", "give a file with --db")
     try:
         connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=30, isolation_level=None)
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()

@@ -104,6 +104,10 @@ def test_tools_have_the_names_and_arguments_that_the_public_skill_uses(place: Pa
         "sweep": {"kernel", "by", "where", "pareto", "db_path"},
         "similar": {"kernel", "limit", "others", "db_path"},
         "compare_modes": {"kernel", "with_kernel", "db_path"},
+        "recommend": {"kernel", "limit", "db_path"},
+        "kb_search": {"question", "kind", "chip", "operator", "rule", "limit", "db_path"},
+        "kb_show": {"entry", "db_path"},
+        "verify": {"before", "after", "entry", "db_path"},
     }
     assert {tool.name for tool in tools if not tool.annotations.read_only_hint} == {"execute_sql_to_csv"}
     described = {tool.name: tool.description for tool in tools}
@@ -117,6 +121,36 @@ def test_the_page_says_what_the_server_offers() -> None:
     for tool in ("list_tables", "get_schema", "execute_sql", "execute_sql_to_csv", "list_runs", "list_kernels"):
         assert f"| `{tool}` |" in page
     assert f"at most {MAX_ROWS} rows and\n{MAX_BYTES:,} bytes" in page
+
+
+def test_what_is_known_about_a_launch_is_recommended_found_shown_and_verified(place: Path) -> None:
+    answers = ask(
+        place,
+        ("recommend", {"kernel": "kernel:9", "limit": 2}),
+        ("kb_search", {"question": "小数据搬运", "kind": "pattern", "limit": 1}),
+        ("kb_search", {"rule": "bank_conflicts", "chip": "910B"}),
+        ("kb_show", {"entry": "pattern-small-transfers"}),
+        ("verify", {"before": "kernel:9", "after": "kernel:8", "entry": "recipe-tile-size"}),
+        ("verify", {"before": "kernel:8", "after": "kernel:9", "entry": "recipe-tile-size"}),
+    )
+    assert [failed for failed, _ in answers] == [False] * 6, answers
+    fitting, found, about, entry, done, undone = (answer for _, answer in answers)
+    assert [row["entry"] for row in fitting["rows"]] == ["pattern-small-transfers", "recipe-tile-size"]
+    assert "duration_us down" in fitting["rows"][0]["expected"]
+    assert [row["entry"] for row in found["rows"]] == ["pattern-small-transfers"]
+    assert "pattern-bank-conflicts" in [row["entry"] for row in about["rows"]]
+    assert "## When not to apply" in entry["text"]
+    assert (done["verdict"], undone["verdict"]) == ("confirmed", "denied")
+    for name, arguments in (
+        ("kb_search", {"rule": "nonsense"}),
+        ("kb_search", {"operator": "frobnicate"}),
+        ("kb_search", {"chip": "H100"}),
+        ("kb_show", {"entry": "../../etc/passwd"}),
+        ("recommend", {"kernel": "kernel:99"}),
+    ):
+        failed, answer = ask(place, (name, arguments))[0]
+        assert failed
+        assert set(answer) == {"error", "hint"}
 
 
 def test_kernels_are_followed_over_runs_variants_and_likeness(place: Path) -> None:

@@ -95,11 +95,11 @@ def test_every_named_query_and_view_is_listed(installed: Path) -> None:
 
 def test_installing_again_changes_nothing(tmp_path: Path) -> None:
     first = skill.install(tmp_path)
-    assert len(first.written) == 5
+    assert len(first.written) == 6
     before = {path: (first.folder / path).stat().st_mtime_ns for path in files(first.folder)}
     again = skill.install(tmp_path)
     assert (again.written, again.updated, again.removed) == ([], [], [])
-    assert len(again.unchanged) == 5
+    assert len(again.unchanged) == 6
     assert {path: (first.folder / path).stat().st_mtime_ns for path in files(first.folder)} == before
 
 
@@ -194,7 +194,7 @@ def test_the_command_says_what_it_wrote(cli: Cli, tmp_path: Path) -> None:
     done = cli("skill", "install", tmp_path / "skills")
     assert done.returncode == 0, done.stderr
     assert "wrote     SKILL.md\n" in done.stdout
-    assert done.stdout.endswith("opprof-db: 5 files changed, 0 up to date\n")
+    assert done.stdout.endswith("opprof-db: 6 files changed, 0 up to date\n")
     (tmp_path / "skills/opprof-db/SKILL.md").write_text("mine")
     refused = cli("skill", "install", tmp_path / "skills")
     assert (refused.returncode, refused.stdout) == (2, "")

@@ -20,6 +20,8 @@ PIPE_COLORS = {
     "vector": BLUE,
     "scalar": GREY,
     "scalarldst": "#B0B0B0",
+    "cachemiss": "#7A5C00",
+    "all": "#3D3D3D",
     "mte1": YELLOW,
     "mte2": ORANGE,
     "mte3": VERMILION,

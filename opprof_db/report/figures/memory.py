@@ -242,6 +242,32 @@ def hit_rates(connection: sqlite3.Connection, kernel_id: int, anchor: str) -> Fi
     )
 
 
+def inner_paths(connection: sqlite3.Connection, kernel_id: int, anchor: str) -> Table | None:
+    """Every path of the memory map in visualize_data.bin, requests of all cores added up."""
+    rows = connection.execute(
+        "SELECT coalesce(path, 'code ' || path_code), count(*), sum(request), max(bandwidth_gb_s), max(peak_pct),"
+        " max(theoretical) FROM memory_paths WHERE kernel_id = ? GROUP BY path_code HAVING sum(request) > 0"
+        " ORDER BY sum(request) DESC, path_code",
+        (kernel_id,),
+    ).fetchall()
+    if not rows:
+        return None
+    return Table(
+        f"{anchor}-paths-table",
+        "All memory paths, from visualize_data.bin",
+        (
+            Column("path", "Path", "code"),
+            Column("cores", "Cores", "number"),
+            Column("request", "Requests", "number"),
+            Column("max_bandwidth", "Fastest core", "number", "GiB/s"),
+            Column("max_peak", "Its usage", "number", "% of one core's peak"),
+            Column("origin", "Counted"),
+        ),
+        tuple((*row[:5], "derived by the tool" if row[5] else "yes") for row in rows),
+        note="UB1 and vec1 are those of the second vector core. Paths without requests are left out.",
+    )
+
+
 def possible(connection: sqlite3.Connection, kernel_id: int) -> list[tuple[str, float, str, str]]:
     """(limit, share reached 0..1, value reached, limit's value) of L2 and global memory."""
     row = connection.execute(

@@ -6,10 +6,12 @@ from opprof_db.analysis.achieved import of_measures as achieved_of
 from opprof_db.analysis.measures import Measures
 from opprof_db.analysis.memory_roof import memory_roof
 from opprof_db.analysis.roofline import Roofline
-from opprof_db.report.figures.common import BLUE, axis, spec
+from opprof_db.report.figures.common import BLUE, KIND_LABELS, axis, spec
 from opprof_db.report.figures.memory import possible as memory_limits
 from opprof_db.report.model import Column, Figure, Table
 from opprof_db.report.numbers import percent, readable, us_text
+
+_AT_WORK = " cores at work"
 
 Limit = tuple[str, float, str, str]
 """What is limited, share reached (0..1), what was reached, what is possible."""
@@ -35,9 +37,11 @@ def figure(m: Measures, found: Roofline, anchor: str) -> Figure | None:
             "hovertemplate": "%{y}: %{x} %<br>%{customdata[0]} of %{customdata[1]}<extra></extra>",
         }
     ]
-    top = limits[-1]
-    text = f"Nearest to its limit: {top[0].lower() if not top[0].startswith('L2') else top[0]}, {percent(top[1])} "
-    text += f"({top[2]} of {top[3]})."
+    rates = [limit for limit in limits if not limit[0].endswith(_AT_WORK)]
+    text = "How much of the chip's cores works, and how near the launch comes to the limits that are known."
+    if rates:
+        top = rates[-1]
+        text = f"Nearest to its limit: {top[0]}, {percent(top[1])} ({top[2]} of {top[3]})."
     roof = memory_roof(m)
     if roof is not None and m.duration_us:
         least = roof.least_us()
@@ -49,7 +53,7 @@ def figure(m: Measures, found: Roofline, anchor: str) -> Figure | None:
         text,
         spec(
             data,
-            xaxis=axis("reached, % of what is possible", range=[0, max(112.0, 112 * top[1])]),
+            xaxis=axis("reached, % of what is possible", range=[0, max(112.0, 112 * limits[-1][1])]),
             yaxis=axis(""),
             shapes=[
                 {
@@ -87,7 +91,7 @@ def _cores(m: Measures) -> list[Limit]:
             continue
         working = len(m.working(kind))
         of = f"{known[1]}" if known[0] == known[1] else f"{known[0]} to {known[1]}"
-        made.append((f"{kind.upper()} cores at work", min(1.0, working / known[1]), f"{working}", f"{of} cores"))
+        made.append((f"{KIND_LABELS[kind]}{_AT_WORK}", min(1.0, working / known[1]), f"{working}", f"{of} cores"))
     return made
 
 
