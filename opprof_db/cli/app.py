@@ -17,6 +17,7 @@ from opprof_db.cli import (
     compare,
     database,
     diagnose,
+    doctor,
     export,
     forget,
     hotspots,
@@ -42,6 +43,7 @@ from opprof_db.cli import (
     trace,
     trend,
     verify,
+    watch,
     work,
 )
 from opprof_db.cli.output import pretty
@@ -89,6 +91,8 @@ app.command("label", epilog=label.EPILOG)(label.label)
 app.command("restore", epilog=restore.EPILOG)(restore.restore)
 app.command("forget", epilog=forget.EPILOG)(forget.forget)
 app.command("mcp", epilog=mcp.EPILOG)(mcp.mcp)
+app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
+app.command("watch", epilog=watch.EPILOG)(watch.watch)
 app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
 app.add_typer(baseline.app, name="baseline")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperGroup
 
+from opprof_db.cli.common import DEFAULT_DB, DbOption
 from opprof_db.cli.output import Format, note, print_rows, shown
 
 if TYPE_CHECKING:
@@ -135,12 +136,22 @@ def run(
     tool: Annotated[Text, typer.Option(metavar="PATH", help="msopprof or msprof, if not on PATH or in CANN.")] = None,
     tool_version: Annotated[Text, typer.Option(help="Version or build date of msopprof.")] = None,
     cann_version: Annotated[Text, typer.Option(help="CANN version, if its files do not say.")] = None,
+    label: Annotated[
+        list[str] | None, typer.Option("--label", "-l", metavar="KEY=VALUE", help="Label on each run; repeatable.")
+    ] = None,
+    time_limit: Annotated[Text, typer.Option(metavar="TIME", help="Stop each run after so long: 90s, 10m, 2h.")] = None,
+    repeat: Annotated[Text, typer.Option(metavar="N", help="Run so often; launch statistics at the end.")] = None,
+    both: Annotated[bool, typer.Option("--both", help="Device, then simulator, then the two side by side.")] = False,
+    no_ingest: Annotated[bool, typer.Option("--no-ingest", help="Only run; print the new folders.")] = False,
+    db: DbOption = DEFAULT_DB,
     print_only: Annotated[bool, typer.Option("--print", help="Show the exact command line, run nothing.")] = False,
 ) -> None:
     """Run msopprof: checked before it starts, taken into the warehouse when it is done."""
     import os
 
     from opprof_db.collect import checking, command, tools
+    from opprof_db.collect.both import in_mode
+    from opprof_db.collect.catalogue import MODES
     from opprof_db.collect.profiles import load_profile
     from opprof_db.collect.request import Surroundings
     from opprof_db.collect.settings import settle
@@ -173,22 +184,30 @@ def run(
             "tool": tool,
             "tool-version": tool_version,
             "cann-version": cann_version,
+            "time-limit": time_limit,
+            "repeat": repeat,
         },
-        {"application": application or [], "extra": extra or []},
+        {"application": application or [], "extra": extra or [], "label": label or []},
         held,
     )
     found = tools.find_tool(settings.tool, os.environ)
     usable = found if isinstance(found, tools.Tool) else None
     around = Surroundings(tool=usable)
-    remarks = checking.check(settings.request, around)
+    requests = [in_mode(settings.request, one) for one in MODES] if both else [settings.request]
+    remarks = list(dict.fromkeys(remark for one in requests for remark in checking.check(one, around)))
     if isinstance(found, tools.NotFound):
         remarks.insert(0, checking.missing_tool(found, doubt=print_only and settings.tool is None))
     _say(remarks)
     if any(remark.refuses for remark in remarks):
         raise typer.Exit(2)
-    built = command.build(settings.request, around, usable or tools.Tool(Path("msopprof"), "nowhere"))
     if print_only:
-        print(built.script())
+        shown_tool = usable or tools.Tool(Path("msopprof"), "nowhere")
+        for request in requests:
+            print(command.build(request, around, shown_tool).script())
+        return
+    from opprof_db.cli.collect_run import collect_all
+
+    collect_all(db, requests, settings, around, take_in=not no_ingest)
 
 
 def _say(remarks: list[Remark]) -> None:
@@ -215,3 +234,28 @@ def goals(
         for one in catalogue().goals.values()
     ]
     print_rows(columns, rows, style)
+
+
+@app.command("advise")
+def advise(
+    hardware: Annotated[
+        bool | None, typer.Option("--hardware/--no-hardware", help="Whether there is an NPU; else it is looked for.")
+    ] = None,
+    want: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WHAT", help="time, bandwidth, l2, balance, pipeline, bubbles, source; repeatable."),
+    ] = None,
+) -> None:
+    """Which mode to use for what you want to know, and what the other would give."""
+    from opprof_db.collect import advise as advisor
+    from opprof_db.errors import UsageError
+
+    for one in want or []:
+        if one not in advisor.WANTS:
+            raise UsageError(f"--want {one}: not something to want here", f"one of {', '.join(advisor.WANTS)}")
+    there = any(Path("/dev").glob("davinci[0-9]*")) if hardware is None else hardware
+    advice = advisor.advise(there, want or [])
+    print(f"mode: {advice.mode}" + ("" if hardware is not None else f" ({'an' if there else 'no'} NPU was found here)"))
+    for reason in advice.why:
+        print(f"  {reason}")
+    print(f"other: {advice.other}\n\n  {advice.command}")
