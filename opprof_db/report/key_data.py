@@ -44,7 +44,7 @@ class Launch:
 
 
 def key_figures(connection: sqlite3.Connection, launches: Sequence[Launch], limit: int = 5) -> tuple[KeyFigure, ...]:
-    """At most ``limit`` figures: durations of the longest kernels, then the longest kernel's pipes, traffic and cores."""
+    """At most ``limit`` figures: durations of the longest kernels, then the longest one's pipes, cores and traffic."""
     longest = sorted(launches, key=lambda one: (-(one.duration_us or 0.0), one.kernel_id))
     found: list[KeyFigure] = []
     for rows in (_durations(longest), *(_of_kernel(connection, one) for one in longest)):

@@ -143,15 +143,12 @@ def test_hostile_texts_stay_texts(example: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(example)) as source, closing(sqlite3.connect(target)) as connection:
         source.backup(connection)
         connection.execute("PRAGMA foreign_keys = OFF")
-        for table, column in (
-            ("runs", "name"), ("runs", "soc"), ("runs", "missing"), ("kernels", "name"), ("kernels", "op_type"),
-            ("kernels", "missing"), ("operators", "name"), ("run_conditions", "value"), ("kernel_cores", "sub_block_id"),
-        ):  # fmt: skip
-            number = "id" if table in ("runs", "kernels", "operators") else "rowid"
-            if table == "run_conditions":
-                connection.execute(f"UPDATE {table} SET {column} = ?", (HOSTILE + "y" * 10_000,))
-            elif table != "kernel_cores":
-                connection.execute(f"UPDATE {table} SET {column} = ? || {number}", (HOSTILE + "y" * 10_000,))
+        for field in (
+            "runs.name runs.soc runs.missing kernels.name kernels.op_type kernels.missing operators.name"
+        ).split():
+            table, column = field.split(".")
+            connection.execute(f"UPDATE {table} SET {column} = ? || id", (HOSTILE + "y" * 10_000,))
+        connection.execute("UPDATE run_conditions SET value = ?", (HOSTILE,))
         connection.commit()
     for run_id in range(1, 7):
         text = made(target, run_id)
