@@ -12,7 +12,9 @@ import typer
 
 from opprof_db import __version__
 from opprof_db.cli import (
+    baseline,
     collect,
+    compare,
     database,
     diagnose,
     doctor,
@@ -76,6 +78,7 @@ app.command("schema", epilog=schema.EPILOG)(schema.schema)
 app.command("queries", epilog=queries.EPILOG)(queries.queries)
 app.command("hotspots", epilog=hotspots.EPILOG)(hotspots.hotspots)
 app.command("pipeline", epilog=pipeline.EPILOG)(pipeline.pipeline)
+app.command("compare", epilog=compare.EPILOG)(compare.compare)
 app.command("trend", epilog=trend.EPILOG)(trend.trend)
 app.command("sweep", epilog=sweep.EPILOG)(sweep.sweep)
 app.command("similar", epilog=similar.EPILOG)(similar.similar)
@@ -92,6 +95,7 @@ app.command("doctor", epilog=doctor.EPILOG)(doctor.doctor)
 app.command("watch", epilog=watch.EPILOG)(watch.watch)
 app.add_typer(collect.app, name="collect")
 app.add_typer(report.app, name="report", epilog=report.EPILOG)
+app.add_typer(baseline.app, name="baseline")
 app.add_typer(kb.app, name="kb")
 app.add_typer(trace.app, name="trace")
 app.add_typer(work.app, name="work")

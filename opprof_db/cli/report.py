@@ -25,6 +25,8 @@ EPILOG = """Examples:
 
   opprof-db report last -o out/run.html --assets directory
 
+  opprof-db report last --format markdown      the four sections of the profiling workflow, to stdout or -o report.md
+
 Where the time goes, why, and what to try; then every figure, down to a core, an instruction and a source line. The
 file opens offline: style, script and plotly are in it, or beside it with --assets directory."""
 
@@ -56,6 +58,25 @@ app = typer.Typer(
 
 OutputOption = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="File to write; an existing one is replaced.")
+]
+RunOutputOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="File to write; an existing one is replaced. Default: report.html; Markdown goes to stdout.",
+    ),
+]
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="html|markdown",
+        help="A page to open, or Markdown with the four fixed sections of the profiling workflow.",
+        autocompletion=lambda: ["html", "markdown"],
+    ),
 ]
 AssetsOption = Annotated[
     str,
@@ -115,7 +136,8 @@ def run(
         ),
     ],
     db: DbOption = DEFAULT_DB,
-    output: OutputOption = Path("report.html"),
+    output: RunOutputOption = None,
+    style: FormatOption = "html",
     profile: Annotated[
         str,
         typer.Option("--profile", help="Which rules: default, strict, or upstream.", autocompletion=complete_profile),
@@ -125,17 +147,39 @@ def run(
     show_paths: ShowPathsOption = False,
 ) -> None:
     """Write the report of a run: where the time goes, why, and what to try."""
-    from opprof_db.report import page, run_report
+    from opprof_db.errors import UsageError
     from opprof_db.warehouse import resolve
 
+    if style not in ("html", "markdown"):
+        raise UsageError(f"--format {style}: unknown", "write html or markdown")
     options = page_options(assets, template, show_paths)
-    refuse_warehouse(output, db)
+    target_file = output or (Path("report.html") if style == "html" else None)
+    if target_file is not None:
+        refuse_warehouse(target_file, db)
     with reading(db) as connection:
         kernel = resolve.kernel_id(connection, target) if resolve.looks_like_kernel(target) else None
         if kernel is None:
             run_id = resolve.run_id(connection, target)
         else:
             run_id = connection.execute("SELECT run_id FROM kernels WHERE id = ?", (kernel,)).fetchone()[0]
-        text = run_report.render(connection, run_id, options, kernel_id=kernel, profile=profile)
-    page.write(text, output, options)
-    note(f"{output} written")
+        if style == "markdown":
+            from opprof_db.report import markdown
+
+            text = markdown.render(connection, run_id, options, kernel_id=kernel, profile=profile)
+        else:
+            from opprof_db.report import run_report
+
+            text = run_report.render(connection, run_id, options, kernel_id=kernel, profile=profile)
+    if target_file is None:
+        print(text, end="")
+    elif style == "markdown":
+        from opprof_db.scratch import new_file
+
+        with new_file(target_file) as part:
+            part.write_text(text, encoding="utf-8")
+        note(f"{target_file} written")
+    else:
+        from opprof_db.report import page
+
+        page.write(text, target_file, options)
+        note(f"{target_file} written")

@@ -104,8 +104,8 @@ def sections(body: str) -> dict[str, str]:
     """Heading -> text; ``##`` within code is no heading."""
     masked = without_code(body)
     heads = list(_HEADING.finditer(masked))
-    ends = [head.start() for head in heads[1:]] + [len(body)]
-    return {head["name"]: body[head.end() : end].strip("\n") for head, end in zip(heads, ends, strict=True)}
+    ends = [head.start() for head in heads[1:]] + [len(body)]  # one more than heads where there is no heading at all
+    return {head["name"]: body[head.end() : end].strip("\n") for head, end in zip(heads, ends, strict=False)}
 
 
 def without_code(text: str) -> str:

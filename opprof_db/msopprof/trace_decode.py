@@ -104,6 +104,10 @@ class GroupDecoder:
         for _, event in rest:
             if not _rest_is_sound(event):
                 return None
+            if event.args is not UNSET:
+                for number in (event.args.pc_addr, event.args.process_bytes):
+                    if isinstance(number, str | int):
+                        self._numbers[number]  # no number: ValueError
             keys += _filled(event)
         letters = np.frombuffer(text, np.uint8)
         if keys != np.count_nonzero((letters[:-1] == ord('"')) & (letters[1:] == ord(":"))):

@@ -72,7 +72,7 @@ def kernel_id(connection: sqlite3.Connection, text: str) -> int:
     if len(parts) not in (2, 3):
         raise UsageError(f"{text!r} names no kernel", "write kernel:7 or RUN/NAME[/LAUNCH]")
     run = run_id(connection, parts[0])
-    found = _kernels_named(connection, run, parts[1])
+    found = kernels_named(connection, run, parts[1])
     if len(parts) == 3:
         found = [(identifier, launch) for identifier, launch in found if str(launch) == parts[2]]
         if not found:
@@ -135,7 +135,8 @@ def operator_named(connection: sqlite3.Connection, text: str) -> tuple[str, int 
     )
 
 
-def _kernels_named(connection: sqlite3.Connection, run: int, name: str) -> list[tuple[int, int | None]]:
+def kernels_named(connection: sqlite3.Connection, run: int, name: str) -> list[tuple[int, int | None]]:
+    """Launches (id, launch index) of a run whose kernel is called so, or begins so."""
     rows = connection.execute(
         "SELECT k.id, k.launch_index, k.name, o.name, k.folder_name FROM kernels k"
         " LEFT JOIN operators o ON o.id = k.operator_id WHERE k.run_id = ? ORDER BY k.id",

@@ -21,7 +21,8 @@ _LOADED = [
     "opprof_db.ingest.service",
     "opprof_db.ingest.restoring",
     "opprof_db.warehouse.tables",
-    "tests.hard.kill",
+    "tests.hard.content",
+    "tests.shared",
 ]
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_LOADED)
